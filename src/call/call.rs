@@ -1,0 +1,231 @@
+use std::{fmt, sync::Arc};
+
+use http::Uri;
+use tokio::time::Instant;
+
+use super::{Binding, Capability, Operation, ProtocolVersion, Shape};
+use crate::wire::JsonRpcId;
+
+/// One request with what is known of it.
+///
+/// Cheap to clone: the facts are shared. [`CallLayer`](crate::CallLayer) makes one for each request; a caller that
+/// knows more puts its own into the request's extensions:
+///
+/// ```
+/// use a2a_guard::Call;
+///
+/// let mut request = http::Request::post("https://agent.example.com/a2a").body(()).unwrap();
+/// // No field of a send request names the skill it is for, so the caller says it.
+/// request.extensions_mut().insert(Call::new().with_skill("translate").with_region("eu"));
+/// ```
+#[derive(Clone, Default)]
+pub struct Call {
+    facts: Arc<Facts>,
+}
+
+#[derive(Clone, Default)]
+struct Facts {
+    operation: Option<Operation>,
+    binding: Option<Binding>,
+    version: Option<ProtocolVersion>,
+    id: Option<JsonRpcId>,
+    tenant: Option<Box<str>>,
+    task_id: Option<Box<str>>,
+    context_id: Option<Box<str>>,
+    skill: Option<Box<str>>,
+    region: Option<Box<str>>,
+    blocking: bool,
+    streaming: bool,
+    target: Option<Uri>,
+    began: Option<Instant>,
+}
+
+macro_rules! texts {
+    ($($(#[$doc:meta])* $get:ident, $with:ident;)*) => {$(
+        $(#[$doc])*
+        #[must_use]
+        pub fn $get(&self) -> Option<&str> {
+            self.facts.$get.as_deref()
+        }
+
+        #[doc = concat!("Sets [`", stringify!($get), "`](Self::", stringify!($get), ").")]
+        #[must_use]
+        pub fn $with(mut self, text: impl Into<Box<str>>) -> Self {
+            self.edit().$get = Some(text.into());
+            self
+        }
+    )*};
+}
+
+impl Call {
+    /// A call of which nothing is known yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The operation, if anyone could name it.
+    #[must_use]
+    pub fn operation(&self) -> Option<Operation> {
+        self.facts.operation
+    }
+
+    /// Sets the operation, and with it whether a stream is asked.
+    #[must_use]
+    pub fn with_operation(mut self, operation: Operation) -> Self {
+        let facts = self.edit();
+        facts.operation = Some(operation);
+        facts.streaming = operation.is_streaming();
+        facts.blocking = operation.is_send();
+        self
+    }
+
+    /// The binding, if it shows.
+    #[must_use]
+    pub fn binding(&self) -> Option<Binding> {
+        self.facts.binding
+    }
+
+    /// Sets the binding.
+    #[must_use]
+    pub fn with_binding(mut self, binding: Binding) -> Self {
+        self.edit().binding = Some(binding);
+        self
+    }
+
+    /// The version whose dialect the request is written in: by its JSON-RPC method's spelling, else by its
+    /// `A2A-Version` header or query parameter. `None` where neither tells.
+    #[must_use]
+    pub fn version(&self) -> Option<ProtocolVersion> {
+        self.facts.version
+    }
+
+    /// Sets the version.
+    #[must_use]
+    pub fn with_version(mut self, version: ProtocolVersion) -> Self {
+        self.edit().version = Some(version);
+        self
+    }
+
+    /// The JSON-RPC id; `None` if nobody read the request.
+    #[must_use]
+    pub fn id(&self) -> Option<&JsonRpcId> {
+        self.facts.id.as_ref()
+    }
+
+    /// Sets the JSON-RPC id, with which answers are compared.
+    #[must_use]
+    pub fn with_id(mut self, id: JsonRpcId) -> Self {
+        self.edit().id = Some(id);
+        self
+    }
+
+    texts! {
+        /// The tenant that the request carries (§8.3.2).
+        tenant, with_tenant;
+        /// The task that the request is about: of `GetTask`, say, or the one that a message continues.
+        task_id, with_task_id;
+        /// The context that a message belongs to.
+        context_id, with_context_id;
+        /// The skill that the call is for. No field of the protocol carries it.
+        skill, with_skill;
+        /// The region that the call is for. No field of the protocol carries it.
+        region, with_region;
+    }
+
+    /// Whether success is a stream of events.
+    #[must_use]
+    pub fn is_streaming(&self) -> bool {
+        self.facts.streaming
+    }
+
+    /// Whether the answer may wait until the task rests: a send without `returnImmediately` (1.0, §3.2.2) or
+    /// without `blocking: false` (0.3).
+    #[must_use]
+    pub fn is_blocking(&self) -> bool {
+        self.facts.blocking
+    }
+
+    /// Sets whether the answer may wait until the task rests.
+    #[must_use]
+    pub fn with_blocking(mut self, blocking: bool) -> Self {
+        self.edit().blocking = blocking;
+        self
+    }
+
+    /// The URI that the request was sent to.
+    #[must_use]
+    pub fn target(&self) -> Option<&Uri> {
+        self.facts.target.as_ref()
+    }
+
+    /// The capability that the agent's card must declare for the operation.
+    #[must_use]
+    pub fn capability(&self) -> Option<Capability> {
+        self.operation().and_then(Operation::needs)
+    }
+
+    /// What exactly was asked under the capability.
+    #[must_use]
+    pub fn shape(&self) -> Shape {
+        Shape { operation: self.operation(), binding: self.binding(), version: self.version() }
+    }
+
+    /// When [`CallLayer`](crate::CallLayer) met the request: `total` counts from here.
+    #[must_use]
+    pub fn began(&self) -> Option<Instant> {
+        self.facts.began
+    }
+
+    pub(crate) fn with_began(mut self, began: Instant) -> Self {
+        self.edit().began = Some(began);
+        self
+    }
+
+    pub(crate) fn with_target(mut self, target: Uri) -> Self {
+        self.edit().target = Some(target);
+        self
+    }
+
+    /// Facts that nobody shares yet are edited in place.
+    fn edit(&mut self) -> &mut Facts {
+        Arc::make_mut(&mut self.facts)
+    }
+}
+
+impl fmt::Debug for Call {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Facts { id, tenant, task_id, context_id, skill, region, blocking, .. } = &*self.facts;
+        f.debug_struct("Call")
+            .field("shape", &format_args!("{}", self.shape()))
+            .field("id", id)
+            .field("tenant", tenant)
+            .field("task_id", task_id)
+            .field("context_id", context_id)
+            .field("skill", skill)
+            .field("region", region)
+            .field("blocking", blocking)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clones_share_and_editing_one_leaves_the_other() {
+        let first = Call::new().with_operation(Operation::GetTask);
+        let second = first.clone().with_task_id("t-1");
+        assert_eq!(first.task_id(), None);
+        assert_eq!(second.task_id(), Some("t-1"));
+        assert_eq!(second.operation(), Some(Operation::GetTask));
+    }
+
+    #[test]
+    fn the_operation_says_whether_a_stream_is_asked() {
+        assert!(Call::new().with_operation(Operation::SubscribeToTask).is_streaming());
+        assert!(!Call::new().with_operation(Operation::GetTask).is_blocking());
+        assert!(Call::new().with_operation(Operation::SendMessage).is_blocking());
+    }
+}

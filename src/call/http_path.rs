@@ -1,0 +1,157 @@
+//! How HTTP+JSON spells the operations: the end of a path, whatever base path, `/v1` or `/{tenant}` stands in front
+//! (A2A 1.0 §11.3).
+
+use http::Method;
+
+use super::Operation;
+
+/// What the end of a path tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct PathName<'a> {
+    /// `None`: the path has the binding's form, but the verb is nobody's.
+    pub(crate) operation: Option<Operation>,
+    /// The task's id, percent-encoded as it stands.
+    pub(crate) task_id: Option<&'a str>,
+    /// What stands in front of the operation, without a slash at its end: base path, `/v1`, tenant.
+    pub(crate) prefix: &'a str,
+}
+
+/// Reads the operation off `path`; `None` if the path is no HTTP+JSON one.
+pub(crate) fn name<'a>(method: &Method, path: &'a str) -> Option<PathName<'a>> {
+    let (before, last) = path.rsplit_once('/')?;
+    if let Some(verb) = after_colon(last, "message") {
+        let operation = match verb {
+            "send" => Some(Operation::SendMessage),
+            "stream" => Some(Operation::SendStreamingMessage),
+            _ => None,
+        };
+        return Some(PathName { operation, task_id: None, prefix: before });
+    }
+    let named = |operation, task_id, prefix| Some(PathName { operation: Some(operation), task_id, prefix });
+    match (last, method) {
+        ("tasks", &Method::GET) => return named(Operation::ListTasks, None, before),
+        ("extendedAgentCard", &Method::GET) => return named(Operation::GetExtendedAgentCard, None, before),
+        ("card", &Method::GET) if before.ends_with("/v1") => {
+            return named(Operation::GetExtendedAgentCard, None, before);
+        }
+        _ => {}
+    }
+    let (above, parent) = before.rsplit_once('/')?;
+    if parent == "tasks" && !last.is_empty() {
+        return Some(on_task(method, last, above));
+    }
+    if last == "pushNotificationConfigs" {
+        let (root, tasks) = above.rsplit_once('/')?;
+        let operation = match *method {
+            Method::GET => Operation::ListTaskPushNotificationConfigs,
+            _ => Operation::CreateTaskPushNotificationConfig,
+        };
+        return (tasks == "tasks").then_some(PathName {
+            operation: Some(operation),
+            task_id: Some(parent),
+            prefix: root,
+        });
+    }
+    if parent == "pushNotificationConfigs" {
+        let (over, task) = above.rsplit_once('/')?;
+        let (root, tasks) = over.rsplit_once('/')?;
+        let operation = match *method {
+            Method::DELETE => Operation::DeleteTaskPushNotificationConfig,
+            _ => Operation::GetTaskPushNotificationConfig,
+        };
+        return (tasks == "tasks").then_some(PathName {
+            operation: Some(operation),
+            task_id: Some(task),
+            prefix: root,
+        });
+    }
+    None
+}
+
+/// What stands in front of the operation in a path that [`name`] understands.
+pub(crate) fn operation_prefix<'a>(method: &Method, path: &'a str) -> Option<&'a str> {
+    name(method, path).map(|named| named.prefix)
+}
+
+/// `tasks/{id}` and `tasks/{id}:{verb}`. An id may hold colons of its own, so only a known verb ends it on a GET.
+fn on_task<'a>(method: &Method, last: &'a str, prefix: &'a str) -> PathName<'a> {
+    let verb = split_last_colon(last);
+    let (operation, task_id) = match verb {
+        Some((id, "cancel")) => (Some(Operation::CancelTask), id),
+        Some((id, "subscribe")) => (Some(Operation::SubscribeToTask), id),
+        _ if *method == Method::GET => (Some(Operation::GetTask), last),
+        Some((id, _)) => (None, id),
+        None => (None, last),
+    };
+    PathName { operation, task_id: Some(task_id), prefix }
+}
+
+/// The verb of `word:verb`, the colon also as `%3A`.
+fn after_colon<'a>(segment: &'a str, word: &str) -> Option<&'a str> {
+    let rest = segment.strip_prefix(word)?;
+    rest.strip_prefix(':').or_else(|| rest.strip_prefix("%3A")).or_else(|| rest.strip_prefix("%3a"))
+}
+
+fn split_last_colon(segment: &str) -> Option<(&str, &str)> {
+    segment.rsplit_once(':').or_else(|| segment.rsplit_once("%3A")).or_else(|| segment.rsplit_once("%3a"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read<'a>(method: &str, path: &'a str) -> Option<(Option<Operation>, Option<&'a str>, &'a str)> {
+        let method = Method::from_bytes(method.as_bytes()).ok()?;
+        name(&method, path).map(|n| (n.operation, n.task_id, n.prefix))
+    }
+
+    #[test]
+    fn the_end_of_the_path_names_the_operation() {
+        use Operation as O;
+        let table = [
+            ("POST", "/message:send", Some(O::SendMessage), None, ""),
+            ("POST", "/rest/v1/message:stream", Some(O::SendStreamingMessage), None, "/rest/v1"),
+            ("POST", "/acme/message%3Asend", Some(O::SendMessage), None, "/acme"),
+            ("PUT", "/message:send", Some(O::SendMessage), None, ""),
+            ("POST", "/message:frobnicate", None, None, ""),
+            ("GET", "/tasks", Some(O::ListTasks), None, ""),
+            ("GET", "/a/b/tasks/t-1", Some(O::GetTask), Some("t-1"), "/a/b"),
+            ("GET", "/tasks/urn:task:7", Some(O::GetTask), Some("urn:task:7"), ""),
+            ("POST", "/tasks/urn:task:7:cancel", Some(O::CancelTask), Some("urn:task:7"), ""),
+            ("POST", "/tasks/t:subscribe", Some(O::SubscribeToTask), Some("t"), ""),
+            ("GET", "/tasks/t%3asubscribe", Some(O::SubscribeToTask), Some("t"), ""),
+            ("POST", "/tasks/x:frobnicate", None, Some("x"), ""),
+            (
+                "POST",
+                "/v1/tasks/t/pushNotificationConfigs",
+                Some(O::CreateTaskPushNotificationConfig),
+                Some("t"),
+                "/v1",
+            ),
+            ("GET", "/tasks/t/pushNotificationConfigs", Some(O::ListTaskPushNotificationConfigs), Some("t"), ""),
+            ("GET", "/tasks/t/pushNotificationConfigs/c", Some(O::GetTaskPushNotificationConfig), Some("t"), ""),
+            ("DELETE", "/tasks/t/pushNotificationConfigs/c", Some(O::DeleteTaskPushNotificationConfig), Some("t"), ""),
+            ("GET", "/extendedAgentCard", Some(O::GetExtendedAgentCard), None, ""),
+            ("GET", "/rest/v1/card", Some(O::GetExtendedAgentCard), None, "/rest/v1"),
+        ];
+        for (method, path, operation, task, prefix) in table {
+            assert_eq!(read(method, path), Some((operation, task, prefix)), "{method} {path}");
+        }
+    }
+
+    #[test]
+    fn other_paths_are_not_named() {
+        for (method, path) in [
+            ("POST", "/"),
+            ("POST", "/a2a"),
+            ("GET", "/.well-known/agent-card.json"),
+            ("POST", "/tasks"),
+            ("GET", "/tasks/"),
+            ("GET", "/business/card"),
+            ("GET", "/x/pushNotificationConfigs"),
+            ("OPTIONS", "*"),
+        ] {
+            assert_eq!(read(method, path), None, "{method} {path}");
+        }
+    }
+}

@@ -1,0 +1,113 @@
+use std::{sync::Arc, time::Duration};
+
+use http::HeaderName;
+use tower_layer::Layer;
+
+use super::CallService;
+
+/// Names each call: reads operation, binding, version, JSON-RPC id, tenant and task id off the request and puts them,
+/// as a [`Call`](crate::Call), into its extensions.
+///
+/// Not a byte of the request changes. A POST's body is read for it, up to [`max_body`](Self::max_body) and for at most
+/// [`read_timeout`](Self::read_timeout); what comes later passes on behind what was read, and the call is named from
+/// that. A body that fails is passed on as that failing body. A request whose `Call` names its operation already (the
+/// caller's, or another `CallLayer`'s) passes as it is; a `Call` that says less is completed.
+///
+/// Outermost of the layers. The client below sees the body as [`CallBody`](crate::CallBody).
+#[derive(Clone, Debug)]
+pub struct CallLayer {
+    pub(super) config: Arc<Config>,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Config {
+    pub(super) max_body: usize,
+    pub(super) read_timeout: Duration,
+    pub(super) skill_metadata: Option<Box<str>>,
+    pub(super) region_metadata: Option<Box<str>>,
+    pub(super) skill_header: Option<HeaderName>,
+    pub(super) region_header: Option<HeaderName>,
+    pub(super) base_path: Option<Box<str>>,
+}
+
+impl Default for CallLayer {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl CallLayer {
+    /// Reads at most 32 MiB for at most 30 s; skill and region are what the caller's own `Call` says.
+    #[must_use]
+    pub fn new() -> Self {
+        let config = Config {
+            max_body: 32 << 20,
+            read_timeout: Duration::from_secs(30),
+            skill_metadata: None,
+            region_metadata: None,
+            skill_header: None,
+            region_header: None,
+            base_path: None,
+        };
+        Self { config: Arc::new(config) }
+    }
+
+    fn set(mut self, set: impl FnOnce(&mut Config)) -> Self {
+        set(Arc::make_mut(&mut self.config));
+        self
+    }
+
+    /// How many bytes of a request body are read at most to name the call. Default: 32 MiB.
+    #[must_use]
+    pub fn max_body(self, bytes: usize) -> Self {
+        self.set(|config| config.max_body = bytes)
+    }
+
+    /// How long a request body is read at most to name the call. Default: 30 s.
+    ///
+    /// It is no bound of the call: what has not come by then passes on with the request, where the bounds of
+    /// [`TerminalStateLayer`](crate::TerminalStateLayer) hold.
+    #[must_use]
+    pub fn read_timeout(self, timeout: Duration) -> Self {
+        self.set(|config| config.read_timeout = timeout)
+    }
+
+    /// Takes the skill from this key of the request's `metadata`, or of its message's. Default: none.
+    #[must_use]
+    pub fn skill_metadata(self, key: impl Into<Box<str>>) -> Self {
+        self.set(|config| config.skill_metadata = Some(key.into()))
+    }
+
+    /// Takes the region from this key of the request's `metadata`, or of its message's. Default: none.
+    #[must_use]
+    pub fn region_metadata(self, key: impl Into<Box<str>>) -> Self {
+        self.set(|config| config.region_metadata = Some(key.into()))
+    }
+
+    /// Takes the skill from this request header; it wins over metadata. Default: none.
+    #[must_use]
+    pub fn skill_header(self, name: HeaderName) -> Self {
+        self.set(|config| config.skill_header = Some(name))
+    }
+
+    /// Takes the region from this request header; it wins over metadata. Default: none.
+    #[must_use]
+    pub fn region_header(self, name: HeaderName) -> Self {
+        self.set(|config| config.region_header = Some(name))
+    }
+
+    /// Says where the agent's HTTP+JSON interface stands, so that the segment between it and the operation is known
+    /// to be the tenant (§8.3.2). Default: none, and a path's first segment is nobody's tenant.
+    #[must_use]
+    pub fn base_path(self, path: impl Into<Box<str>>) -> Self {
+        self.set(|config| config.base_path = Some(path.into()))
+    }
+}
+
+impl<S> Layer<S> for CallLayer {
+    type Service = CallService<S>;
+
+    fn layer(&self, inner: S) -> Self::Service {
+        CallService::new(inner, Arc::clone(&self.config))
+    }
+}

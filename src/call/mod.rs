@@ -1,0 +1,26 @@
+//! What is known of a call: which operation, over which binding, in which version, about which task.
+//!
+//! A [`Call`] is one request with what can be told of it before an answer comes. [`CallLayer`] reads it off the
+//! request (method, path, headers and body, none of them changed) and puts it into the request's extensions, where
+//! every layer below finds it. A caller that knows better puts a `Call` of its own there first: what it set wins.
+
+mod body;
+mod call;
+mod http_path;
+mod json_rpc_method;
+mod layer;
+mod naming;
+mod operation;
+mod reading;
+mod service;
+mod version;
+
+pub use self::{
+    body::CallBody,
+    call::Call,
+    layer::CallLayer,
+    operation::{Binding, Capability, Operation, Shape},
+    service::{CallFuture, CallService},
+    version::ProtocolVersion,
+};
+pub(crate) use self::{http_path::operation_prefix, json_rpc_method::method_of, naming::from_head};

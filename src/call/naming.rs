@@ -1,0 +1,201 @@
+use http::{HeaderMap, Method, header::CONTENT_TYPE, request::Parts};
+use percent_encoding::percent_decode_str;
+use tokio::time::Instant;
+
+use super::{Binding, Call, Operation, ProtocolVersion, http_path, json_rpc_method, layer::Config};
+use crate::wire::{Envelope, MediaType, RequestScan, SmallText};
+
+/// A call on its way to its name: what the head tells, then what the body tells.
+pub(super) struct Naming {
+    call: Call,
+    scan: Option<RequestScan>,
+}
+
+impl Naming {
+    /// What method, path and headers tell. What `call` says already stays.
+    pub(super) fn new(config: &Config, call: Call, parts: &Parts, began: Instant) -> Self {
+        let call = of_head(config, call, parts).with_began(began);
+        let scan = body_envelope(&call, parts).map(|envelope| {
+            RequestScan::new(envelope, config.skill_metadata.as_deref(), config.region_metadata.as_deref())
+        });
+        Self { call, scan }
+    }
+
+    /// Whether the body can tell more.
+    pub(super) fn wants_body(&self) -> bool {
+        self.scan.is_some()
+    }
+
+    /// Whether what came of the body so far leaves anything to learn.
+    pub(super) fn wants_more(&self) -> bool {
+        self.scan.as_ref().is_some_and(|scan| scan.is_valid())
+    }
+
+    pub(super) fn feed(&mut self, data: &[u8]) {
+        if let Some(scan) = &mut self.scan {
+            scan.feed(data);
+        }
+    }
+
+    /// The call, named from all that was seen.
+    pub(super) fn finish(self) -> Call {
+        let Self { call, scan } = self;
+        match scan {
+            Some(mut scan) => {
+                scan.finish();
+                of_body(call, &scan)
+            }
+            None => call,
+        }
+    }
+}
+
+/// Names a call from the request's head alone, as the layers do that stand without a [`CallLayer`](crate::CallLayer).
+pub(crate) fn from_head(parts_method: &Method, path: &str, headers: &HeaderMap) -> Call {
+    let mut call = Call::new();
+    if let Some(binding) = grpc_binding(headers) {
+        return call.with_binding(binding);
+    }
+    if let Some(named) = http_path::name(parts_method, path) {
+        call = call.with_binding(Binding::HttpJson);
+        if let Some(operation) = named.operation {
+            call = call.with_operation(operation);
+        }
+        if let Some(id) = named.task_id {
+            call = call.with_task_id(percent_decode_str(id).decode_utf8_lossy());
+        }
+        if let Some(version) = version_header(headers) {
+            call = call.with_version(version);
+        }
+    }
+    call
+}
+
+fn of_head(config: &Config, given: Call, parts: &Parts) -> Call {
+    let mut call = given;
+    if call.target().is_none() {
+        call = call.with_target(parts.uri.clone());
+    }
+    if call.skill().is_none() {
+        if let Some(skill) = config.skill_header.as_ref().and_then(|name| header(&parts.headers, name.as_str())) {
+            call = call.with_skill(skill);
+        }
+    }
+    if call.region().is_none() {
+        if let Some(region) = config.region_header.as_ref().and_then(|name| header(&parts.headers, name.as_str())) {
+            call = call.with_region(region);
+        }
+    }
+    if call.binding().is_none() {
+        if let Some(binding) = grpc_binding(&parts.headers) {
+            return call.with_binding(binding);
+        }
+    }
+    if matches!(call.binding(), None | Some(Binding::HttpJson)) {
+        if let Some(named) = http_path::name(&parts.method, parts.uri.path()) {
+            call = of_path(config, call.with_binding(Binding::HttpJson), &named);
+            if call.version().is_none() {
+                let version = version_header(&parts.headers).or_else(|| version_query(parts.uri.query()));
+                if let Some(version) = version {
+                    call = call.with_version(version);
+                }
+            }
+        }
+    }
+    call
+}
+
+fn of_path(config: &Config, mut call: Call, named: &http_path::PathName<'_>) -> Call {
+    if let Some(operation) = named.operation {
+        call = call.with_operation(operation);
+    }
+    if let (None, Some(id)) = (call.task_id(), named.task_id) {
+        call = call.with_task_id(percent_decode_str(id).decode_utf8_lossy());
+    }
+    if call.tenant().is_none() {
+        let tenant = config
+            .base_path
+            .as_deref()
+            .and_then(|base| named.prefix.strip_prefix(base.trim_end_matches('/')))
+            .and_then(|rest| rest.strip_prefix('/'))
+            .filter(|tenant| !tenant.is_empty() && !tenant.contains('/') && *tenant != "v1");
+        if let Some(tenant) = tenant {
+            call = call.with_tenant(percent_decode_str(tenant).decode_utf8_lossy());
+        }
+    }
+    call
+}
+
+/// Which kind of body the request may have that says more about the call.
+fn body_envelope(call: &Call, parts: &Parts) -> Option<Envelope> {
+    match call.binding() {
+        // Only a send says more than its path does.
+        Some(Binding::HttpJson) => call.operation().filter(|o| o.is_send()).map(|_| Envelope::Bare),
+        Some(Binding::JsonRpc) => Some(Envelope::JsonRpc),
+        Some(Binding::Grpc) => None,
+        // JSON-RPC has no path of its own, and servers accept it under any media type.
+        None if parts.method == Method::POST => Some(Envelope::JsonRpc),
+        None => None,
+    }
+}
+
+fn of_body(mut call: Call, scan: &RequestScan) -> Call {
+    let facts = scan.facts();
+    if call.binding().is_none() {
+        if !facts.jsonrpc {
+            return call;
+        }
+        call = call.with_binding(Binding::JsonRpc);
+    }
+    if call.binding() == Some(Binding::JsonRpc) {
+        if let Some((operation, version)) = json_rpc_method::operation_of(facts.method.as_str()) {
+            call = call.with_operation(operation);
+            if call.version().is_none() {
+                call = call.with_version(version);
+            }
+        }
+        if call.id().is_none() {
+            call = call.with_id(facts.id.clone());
+        }
+    }
+    if call.operation().is_some_and(Operation::is_send) {
+        let waits = !facts.return_immediately.unwrap_or(false) && facts.blocking.unwrap_or(true);
+        call = call.with_blocking(waits);
+    }
+    call = fill(call, Call::tenant, &facts.tenant, |call, text| call.with_tenant(text));
+    call = fill(call, Call::task_id, &facts.task_id, |call, text| call.with_task_id(text));
+    call = fill(call, Call::context_id, &facts.context_id, |call, text| call.with_context_id(text));
+    call = fill(call, Call::skill, &facts.skill, |call, text| call.with_skill(text));
+    fill(call, Call::region, &facts.region, |call, text| call.with_region(text))
+}
+
+/// Sets a text that the caller left open, if the body holds it whole.
+fn fill(call: Call, get: fn(&Call) -> Option<&str>, text: &SmallText, set: fn(Call, &str) -> Call) -> Call {
+    if get(&call).is_some() || text.is_empty() || text.is_truncated() {
+        return call;
+    }
+    set(call, text.as_str())
+}
+
+fn grpc_binding(headers: &HeaderMap) -> Option<Binding> {
+    let declared = headers.get(CONTENT_TYPE).map(http::HeaderValue::as_bytes);
+    (MediaType::of(declared) == MediaType::Grpc).then_some(Binding::Grpc)
+}
+
+/// §3.6: the header's value; absent or empty it says nothing here.
+fn version_header(headers: &HeaderMap) -> Option<ProtocolVersion> {
+    header(headers, "a2a-version").and_then(ProtocolVersion::parse)
+}
+
+/// §3.6.1: the version may come as a query parameter.
+fn version_query(query: Option<&str>) -> Option<ProtocolVersion> {
+    query?
+        .split('&')
+        .filter_map(|pair| pair.split_once('='))
+        .find(|(key, _)| key.eq_ignore_ascii_case("a2a-version"))
+        .and_then(|(_, value)| ProtocolVersion::parse(value))
+}
+
+fn header<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
+    headers.get(name).and_then(|value| value.to_str().ok()).filter(|text| !text.is_empty())
+}

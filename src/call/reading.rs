@@ -1,0 +1,78 @@
+use std::{
+    collections::VecDeque,
+    pin::Pin,
+    task::{Context, Poll, ready},
+};
+
+use bytes::Bytes;
+use http_body::Body;
+
+use super::{CallBody, body::End, naming::Naming};
+
+/// A request body on its way into memory, and from there to the client.
+pub(super) struct Reading<B>
+where
+    B: Body,
+{
+    first: Option<Bytes>,
+    read: VecDeque<Bytes>,
+    len: usize,
+    max: usize,
+    end: End<B::Error>,
+    rest: Option<B>,
+}
+
+impl<B> Reading<B>
+where
+    B: Body<Data = Bytes> + Unpin,
+{
+    pub(super) fn new(body: B, max: usize) -> Self {
+        Self { first: None, read: VecDeque::new(), len: 0, max, end: End::Rest, rest: Some(body) }
+    }
+
+    /// Reads until the body ends or fails, the cap is reached, or the bytes can name no call.
+    pub(super) fn poll(&mut self, cx: &mut Context<'_>, naming: &mut Naming) -> Poll<()> {
+        while let Some(body) = &mut self.rest {
+            match ready!(Pin::new(body).poll_frame(cx)) {
+                None => self.rest = None,
+                Some(Err(error)) => {
+                    self.end = End::Failed(error);
+                    self.rest = None;
+                }
+                Some(Ok(frame)) => match frame.into_data() {
+                    Ok(data) => {
+                        naming.feed(&data);
+                        self.keep(data);
+                        if self.len >= self.max || !naming.wants_more() {
+                            return Poll::Ready(());
+                        }
+                    }
+                    Err(frame) => {
+                        if let Ok(trailers) = frame.into_trailers() {
+                            self.end = End::Trailers(trailers);
+                        }
+                        self.rest = None;
+                    }
+                },
+            }
+        }
+        Poll::Ready(())
+    }
+
+    /// What was read, the rest behind it.
+    pub(super) fn into_body(self) -> CallBody<B> {
+        CallBody::new(self.first, self.read, self.end, self.rest)
+    }
+
+    fn keep(&mut self, data: Bytes) {
+        if data.is_empty() {
+            return;
+        }
+        self.len = self.len.saturating_add(data.len());
+        if self.first.is_none() {
+            self.first = Some(data);
+        } else {
+            self.read.push_back(data);
+        }
+    }
+}

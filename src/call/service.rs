@@ -1,0 +1,168 @@
+use std::{
+    fmt,
+    future::Future,
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll, Waker, ready},
+};
+
+use bytes::Bytes;
+use http::{Request, request::Parts};
+use http_body::Body;
+use pin_project_lite::pin_project;
+use tokio::time::{Instant, Sleep};
+use tower_service::Service;
+
+use super::{Call, CallBody, layer::Config, naming::Naming, reading::Reading};
+
+/// The service of [`CallLayer`](crate::CallLayer).
+#[derive(Clone, Debug)]
+pub struct CallService<S> {
+    inner: S,
+    config: Arc<Config>,
+}
+
+impl<S> CallService<S> {
+    pub(super) fn new(inner: S, config: Arc<Config>) -> Self {
+        Self { inner, config }
+    }
+}
+
+impl<S, B> Service<Request<B>> for CallService<S>
+where
+    S: Service<Request<CallBody<B>>> + Clone,
+    B: Body<Data = Bytes> + Unpin,
+{
+    type Response = S::Response;
+    type Error = S::Error;
+    type Future = CallFuture<S, B>;
+
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
+        self.inner.poll_ready(cx)
+    }
+
+    fn call(&mut self, request: Request<B>) -> CallFuture<S, B> {
+        let (mut parts, body) = request.into_parts();
+        let given = parts.extensions.get::<Call>();
+        if given.is_some_and(|call| call.operation().is_some()) {
+            return self.pass(Request::from_parts(parts, CallBody::unread(body)));
+        }
+        let given = given.cloned().unwrap_or_default();
+        let began = Instant::now();
+        let mut naming = Naming::new(&self.config, given, &parts, began);
+        if !naming.wants_body() {
+            parts.extensions.insert(naming.finish());
+            return self.pass(Request::from_parts(parts, CallBody::unread(body)));
+        }
+        let mut reading = Reading::new(body, self.config.max_body);
+        // Most bodies are whole already. Then nothing waits and no waker is needed, and the service that was polled
+        // ready is the one that is called.
+        if reading.poll(&mut Context::from_waker(Waker::noop()), &mut naming).is_ready() {
+            parts.extensions.insert(naming.finish());
+            return self.pass(Request::from_parts(parts, reading.into_body()));
+        }
+        // A body that takes its time must not hold the place that a ready service has (in a concurrency limit, say).
+        // The ready one is given back, and a fresh clone waited for once the body is there.
+        let service = self.inner.clone();
+        self.inner = service.clone();
+        let sleep = Box::pin(tokio::time::sleep_until(began + self.config.read_timeout));
+        CallFuture {
+            state: State::Reading { sleep, waiting: Some(Box::new(Waiting { service, parts, naming, reading })) },
+        }
+    }
+}
+
+impl<S> CallService<S> {
+    fn pass<B>(&mut self, request: Request<CallBody<B>>) -> CallFuture<S, B>
+    where
+        S: Service<Request<CallBody<B>>>,
+        B: Body,
+    {
+        CallFuture { state: State::Called { future: self.inner.call(request) } }
+    }
+}
+
+pin_project! {
+    /// The future of [`CallService`].
+    pub struct CallFuture<S, B>
+    where
+        S: Service<Request<CallBody<B>>>,
+        B: Body,
+    {
+        #[pin]
+        state: State<S, B, S::Future>,
+    }
+}
+
+pin_project! {
+    #[project = StateProj]
+    enum State<S, B, F>
+    where
+        B: Body,
+    {
+        Reading { sleep: Pin<Box<Sleep>>, waiting: Option<Box<Waiting<S, B>>> },
+        Readying { service: S, request: Option<Request<CallBody<B>>> },
+        Called { #[pin] future: F },
+    }
+}
+
+/// A call whose body is still on its way.
+struct Waiting<S, B>
+where
+    B: Body,
+{
+    service: S,
+    parts: Parts,
+    naming: Naming,
+    reading: Reading<B>,
+}
+
+impl<S, B> Future for CallFuture<S, B>
+where
+    S: Service<Request<CallBody<B>>>,
+    B: Body<Data = Bytes> + Unpin,
+{
+    type Output = Result<S::Response, S::Error>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let mut state = self.project().state;
+        loop {
+            let next = match state.as_mut().project() {
+                StateProj::Reading { sleep, waiting } => {
+                    if let Some(waiting) = waiting {
+                        let Waiting { naming, reading, .. } = &mut **waiting;
+                        // The body first: what has come is read, however late it is.
+                        if reading.poll(cx, naming).is_pending() {
+                            ready!(sleep.as_mut().poll(cx));
+                        }
+                    }
+                    let Some(waiting) = waiting.take() else {
+                        return Poll::Pending;
+                    };
+                    let Waiting { service, mut parts, naming, reading } = *waiting;
+                    parts.extensions.insert(naming.finish());
+                    State::Readying { service, request: Some(Request::from_parts(parts, reading.into_body())) }
+                }
+                StateProj::Readying { service, request } => {
+                    ready!(service.poll_ready(cx))?;
+                    let Some(request) = request.take() else {
+                        return Poll::Pending;
+                    };
+                    State::Called { future: service.call(request) }
+                }
+                StateProj::Called { future } => return future.poll(cx),
+            };
+            state.set(next);
+        }
+    }
+}
+
+impl<S, B> fmt::Debug for CallFuture<S, B>
+where
+    S: Service<Request<CallBody<B>>>,
+    B: Body,
+{
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CallFuture").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,86 @@
+//! One line that an operator can act on.
+
+use std::fmt;
+
+use http::Uri;
+
+use super::{CallError, Failure};
+use crate::{outcome::OutcomeKind, wire::text::escape};
+
+/// At most so many characters of a peer's text in a message.
+const PEER_TEXT: usize = 120;
+
+/// `outcome/class: what happened; shape at target, elapsed in; the task; what to do`.
+pub(super) fn line(failure: &Failure, error: &CallError, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    write!(f, "{}/{}: ", failure.kind, failure.class)?;
+    cause(failure, error, f)?;
+    write!(f, "; {}", failure.call.shape())?;
+    if let Some(target) = failure.call.target() {
+        write!(f, " at {}", Target(target))?;
+    }
+    write!(f, ", {} ms in", failure.elapsed.as_millis())?;
+    if let Some(task_id) = error.task_id() {
+        write!(f, "; task {}", escape(task_id, 64))?;
+        if let Some(state) = error.task_state() {
+            write!(f, " was {state}")?;
+        }
+    }
+    write!(f, "; retry {}", error.retry())?;
+    if let Some(after) = error.retry_after() {
+        write!(f, " {} s", after.as_secs_f64())?;
+    }
+    let next = error.next_operations();
+    if let Some((first, others)) = next.split_first() {
+        write!(f, ", next {first}")?;
+        for operation in others {
+            write!(f, " or {operation}")?;
+        }
+    }
+    Ok(())
+}
+
+fn cause(failure: &Failure, error: &CallError, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    if let Some(bound) = failure.bound {
+        return write!(f, "{} within {} ms", failure.what, bound.as_millis());
+    }
+    if let Some(peer) = failure.peer.as_deref() {
+        match error.a2a_error() {
+            Some(a2a) if failure.kind == OutcomeKind::Refused => f.write_str(a2a.name())?,
+            _ => f.write_str(failure.what)?,
+        }
+        if let Some(code) = peer.code {
+            write!(f, " {code}")?;
+        }
+        if let Some(status) = failure.seen.status.filter(|status| !status.is_success()) {
+            write!(f, " under HTTP {}", status.as_u16())?;
+        }
+        if let Some(message) = &peer.message {
+            write!(f, " \"{}\"", escape(message, PEER_TEXT))?;
+        }
+        return Ok(());
+    }
+    f.write_str(failure.what)?;
+    if let Some(got) = &failure.got {
+        write!(f, " ({})", escape(got, PEER_TEXT))?;
+    }
+    if let Some(status) = failure.seen.status.filter(|status| !status.is_success()) {
+        write!(f, ", HTTP {}", status.as_u16())?;
+    }
+    if let Some(source) = failure.source() {
+        write!(f, ": {}", escape(&source.to_string(), PEER_TEXT))?;
+    }
+    Ok(())
+}
+
+/// A URI without what may be secret in it: user information and query.
+struct Target<'a>(&'a Uri);
+
+impl fmt::Display for Target<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let (Some(scheme), Some(authority)) = (self.0.scheme_str(), self.0.authority()) {
+            let host = authority.as_str().rsplit('@').next().unwrap_or_default();
+            write!(f, "{scheme}://{host}")?;
+        }
+        f.write_str(self.0.path())
+    }
+}

@@ -1,0 +1,296 @@
+//! How calls fail: one error type in the whole crate, with everything an operator and a retry policy need.
+
+mod display;
+mod failure;
+mod grpc_code;
+mod kinds;
+mod recognise;
+mod response;
+mod retry;
+
+pub(crate) use self::{
+    failure::{Failure, Seen},
+    recognise::recognise,
+};
+pub use self::{
+    kinds::{CapabilityTimeout, Refusal, TransportError, UntypedRuntimeFailure},
+    response::PeerResponse,
+    retry::Retry,
+};
+
+use std::{error::Error as StdError, fmt, sync::Arc, time::Duration};
+
+use http::StatusCode;
+
+use crate::{
+    call::{Call, Capability, Operation, Shape},
+    outcome::{Class, OutcomeKind},
+    wire::{A2aError, PeerError, TaskState, Tolerated},
+};
+
+/// Any error that fits into a service stack.
+pub type BoxError = Box<dyn StdError + Send + Sync>;
+
+/// Why a call failed. Each names capability, shape, target, elapsed time and cause.
+///
+/// One pointer and a tag, cheap to clone: the facts are shared. It is recognised where it arrives boxed through foreign
+/// middleware, and never wrapped twice.
+#[derive(Clone)]
+#[non_exhaustive]
+pub enum CallError {
+    /// The peer said no in a defined way.
+    Refused(Refusal),
+    /// The peer failed in an untyped way, typed here.
+    Untyped(UntypedRuntimeFailure),
+    /// A bound was reached.
+    Timeout(CapabilityTimeout),
+    /// The connection failed.
+    Transport(TransportError),
+}
+
+/// What all failures have in common that come of a capability which was promised, and then not there: the capability,
+/// the shape in which it was asked, and the cause.
+pub trait CapabilityNegotiationError: StdError {
+    /// The capability that the operation needs, if it needs one.
+    fn capability(&self) -> Option<Capability>;
+    /// What exactly was asked.
+    fn shape(&self) -> Shape;
+    /// What stood in the way.
+    fn cause(&self) -> Class;
+}
+
+impl CallError {
+    pub(crate) fn new(failure: Failure) -> Self {
+        let kind = failure.kind;
+        let failure = Arc::new(failure);
+        match kind {
+            OutcomeKind::Refused => Self::Refused(Refusal(failure)),
+            OutcomeKind::Timeout => Self::Timeout(CapabilityTimeout(failure)),
+            OutcomeKind::Transport => Self::Transport(TransportError(failure)),
+            _ => Self::Untyped(UntypedRuntimeFailure(failure)),
+        }
+    }
+
+    pub(crate) fn failure(&self) -> &Failure {
+        match self {
+            Self::Refused(Refusal(failure))
+            | Self::Untyped(UntypedRuntimeFailure(failure))
+            | Self::Timeout(CapabilityTimeout(failure))
+            | Self::Transport(TransportError(failure)) => failure,
+        }
+    }
+
+    fn peer(&self) -> Option<&PeerError> {
+        self.failure().peer.as_deref()
+    }
+
+    /// How the call ended.
+    #[must_use]
+    pub fn outcome(&self) -> OutcomeKind {
+        self.failure().kind
+    }
+
+    /// What exactly happened.
+    #[must_use]
+    pub fn class(&self) -> Class {
+        self.failure().class
+    }
+
+    /// The call that failed.
+    #[must_use]
+    pub fn call(&self) -> &Call {
+        &self.failure().call
+    }
+
+    /// The capability that the operation needs, if it needs one.
+    #[must_use]
+    pub fn capability(&self) -> Option<Capability> {
+        self.call().capability()
+    }
+
+    /// What exactly was asked.
+    #[must_use]
+    pub fn shape(&self) -> Shape {
+        self.call().shape()
+    }
+
+    /// How long the call took to fail, from [`CallLayer`](crate::CallLayer) on.
+    #[must_use]
+    pub fn elapsed(&self) -> Duration {
+        self.failure().elapsed
+    }
+
+    /// The status of the response head, if one came. Never the number in an error object.
+    #[must_use]
+    pub fn http_status(&self) -> Option<StatusCode> {
+        self.failure().seen.status
+    }
+
+    /// The JSON-RPC code, if the peer gave one.
+    #[must_use]
+    pub fn code(&self) -> Option<i64> {
+        self.peer().and_then(|peer| peer.code)
+    }
+
+    /// `ErrorInfo.reason` under the specification's domain (§9.5, §11.6).
+    #[must_use]
+    pub fn reason(&self) -> Option<&str> {
+        self.peer().and_then(|peer| peer.reason.as_deref())
+    }
+
+    /// The message of the peer's error object, as it came: escape it before it reaches a log.
+    #[must_use]
+    pub fn peer_message(&self) -> Option<&str> {
+        self.peer().and_then(|peer| peer.message.as_deref())
+    }
+
+    /// The error of the specification (§3.3.2, §5.4), normalised over the bindings: by reason, then code, then status,
+    /// and never guessed where a status is shared. `InvalidAgentResponse` for all that is broken.
+    #[must_use]
+    pub fn a2a_error(&self) -> Option<A2aError> {
+        match self.outcome() {
+            OutcomeKind::Broken => Some(A2aError::InvalidAgentResponse),
+            OutcomeKind::Refused => {
+                let status = self.http_status().map(|status| status.as_u16());
+                self.peer().and_then(|peer| peer.kind(status))
+            }
+            _ => None,
+        }
+    }
+
+    /// The gRPC status code, if the peer gave one: over HTTP+JSON, by the name in its `google.rpc.Status` (§11.6).
+    #[must_use]
+    pub fn grpc_code(&self) -> Option<i32> {
+        self.peer().and_then(|peer| peer.status.as_deref()).and_then(grpc_code::of_name)
+    }
+
+    /// Whether the request may be sent again.
+    #[must_use]
+    pub fn retry(&self) -> Retry {
+        retry::of(self.failure())
+    }
+
+    /// How long the peer asked to wait (`Retry-After`, or a `RetryInfo` detail).
+    #[must_use]
+    pub fn retry_after(&self) -> Option<Duration> {
+        self.failure().seen.retry_after.or_else(|| self.peer().and_then(|peer| peer.retry_after))
+    }
+
+    /// Whether the agent may have begun to work: false only if the request cannot have reached it or was refused
+    /// before any work.
+    #[must_use]
+    pub fn work_may_have_started(&self) -> bool {
+        retry::work_may_have_started(self.failure())
+    }
+
+    /// The task, if the answer or the request named one.
+    #[must_use]
+    pub fn task_id(&self) -> Option<&str> {
+        self.failure().seen.task_id.as_deref().or_else(|| self.call().task_id())
+    }
+
+    /// The last state of the task that was seen.
+    #[must_use]
+    pub fn task_state(&self) -> Option<TaskState> {
+        self.failure().seen.task_state
+    }
+
+    /// How many events of a stream were good before it failed.
+    #[must_use]
+    pub fn events(&self) -> u64 {
+        self.failure().seen.events
+    }
+
+    /// Where the peer was slightly wrong before it failed, and was understood all the same.
+    #[must_use]
+    pub fn tolerated(&self) -> Tolerated {
+        self.failure().seen.tolerated
+    }
+
+    /// The `WWW-Authenticate` header of the peer's answer.
+    #[must_use]
+    pub fn www_authenticate(&self) -> Option<&str> {
+        self.header(http::header::WWW_AUTHENTICATE)
+    }
+
+    /// The `Location` header of the peer's answer, as it came. Redirects are not followed.
+    #[must_use]
+    pub fn location(&self) -> Option<&str> {
+        self.header(http::header::LOCATION)
+    }
+
+    /// The region that the peer says has not got the skill (-32004 with a region).
+    #[must_use]
+    pub fn region(&self) -> Option<&str> {
+        self.peer().and_then(|peer| peer.region.as_deref())
+    }
+
+    /// The skills that the peer says it has instead (-32004 with available skills).
+    #[must_use]
+    pub fn available_skills(&self) -> Option<&[String]> {
+        self.peer().and_then(|peer| peer.available_skills.as_deref())
+    }
+
+    /// The peer's own answer, kept so that it can be replayed unchanged: of each refusal.
+    #[must_use]
+    pub fn response(&self) -> Option<&PeerResponse> {
+        self.failure().response.as_ref()
+    }
+
+    /// The bound that was reached.
+    #[must_use]
+    pub fn bound(&self) -> Option<Duration> {
+        self.failure().bound
+    }
+
+    /// The operations that tell what became of the work, in the order in which to try them.
+    #[must_use]
+    pub fn next_operations(&self) -> &'static [Operation] {
+        retry::next_operations(self)
+    }
+
+    /// Whether this says "not here": card or availability entry is stale; re-fetch and re-route, do not escalate.
+    #[must_use]
+    pub fn is_routing_signal(&self) -> bool {
+        self.outcome() == OutcomeKind::Stale
+            || self.class() == Class::EndpointNotFound
+            || self.region().is_some()
+            || self.available_skills().is_some()
+    }
+
+    fn header(&self, name: http::HeaderName) -> Option<&str> {
+        self.response()?.headers.get(name)?.to_str().ok()
+    }
+}
+
+impl CapabilityNegotiationError for CallError {
+    fn capability(&self) -> Option<Capability> {
+        Self::capability(self)
+    }
+
+    fn shape(&self) -> Shape {
+        Self::shape(self)
+    }
+
+    fn cause(&self) -> Class {
+        self.class()
+    }
+}
+
+impl fmt::Display for CallError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        display::line(self.failure(), self, f)
+    }
+}
+
+impl fmt::Debug for CallError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("CallError").field(&format_args!("{self}")).finish()
+    }
+}
+
+impl StdError for CallError {
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        self.failure().source()
+    }
+}

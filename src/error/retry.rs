@@ -1,0 +1,107 @@
+//! What the caller of a failed call can do.
+
+use std::fmt;
+
+use super::{CallError, Failure};
+use crate::{
+    call::{Call, Operation},
+    outcome::{Class, OutcomeKind},
+    wire::A2aError,
+};
+
+/// Whether a failed request may be sent again as it is (A2A 1.0 §3.3.1: a send need not be idempotent).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Retry {
+    /// Nothing is done twice: the request was not worked on, or the operation is idempotent.
+    Safe,
+    /// The work may have started: ask for the task first.
+    Unsafe,
+    /// Not before the time that the peer gave, or a pause of the caller's choice.
+    After,
+    /// Not without other credentials.
+    AfterCredentials,
+}
+
+impl Retry {
+    /// The stable word.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Safe => "safe",
+            Self::Unsafe => "unsafe",
+            Self::After => "after",
+            Self::AfterCredentials => "after_credentials",
+        }
+    }
+}
+
+impl fmt::Display for Retry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+pub(super) fn of(failure: &Failure) -> Retry {
+    match failure.class {
+        Class::Auth => return Retry::AfterCredentials,
+        Class::RateLimited => return Retry::After,
+        Class::Unavailable if failure.seen.retry_after.is_some() => return Retry::After,
+        _ => {}
+    }
+    let asked_to_wait = failure.peer.as_ref().is_some_and(|peer| peer.retry_after.is_some());
+    if failure.kind == OutcomeKind::Refused && asked_to_wait {
+        return Retry::After;
+    }
+    if !work_may_have_started(failure) || is_idempotent(&failure.call) {
+        return Retry::Safe;
+    }
+    Retry::Unsafe
+}
+
+pub(super) fn work_may_have_started(failure: &Failure) -> bool {
+    if failure.never_sent {
+        return false;
+    }
+    match failure.class {
+        Class::Ready | Class::Connect | Class::Tls => false,
+        // Refused by a front door, before any agent saw it.
+        Class::Auth | Class::RateLimited | Class::EndpointNotFound | Class::UnsupportedMedia => false,
+        Class::TooLarge => failure.kind != OutcomeKind::Refused,
+        // A refusal in the middle of a stream comes of work that began.
+        Class::PeerError if failure.seen.events == 0 => !refuses_before_work(failure),
+        // A redirect may stand for work done elsewhere (303), a 503 for a connection lost behind a proxy.
+        _ => true,
+    }
+}
+
+/// Errors that the specification gives to requests which are turned away as they are, no work done (§3.3.2).
+fn refuses_before_work(failure: &Failure) -> bool {
+    let status = failure.seen.status.map(|status| status.as_u16());
+    let Some(error) = failure.peer.as_ref().and_then(|peer| peer.kind(status)) else {
+        return false;
+    };
+    !matches!(error, A2aError::Internal | A2aError::InvalidAgentResponse)
+}
+
+fn is_idempotent(call: &Call) -> bool {
+    call.operation().is_some_and(Operation::is_idempotent)
+}
+
+pub(super) fn next_operations(error: &CallError) -> &'static [Operation] {
+    use Operation as O;
+    if !error.work_may_have_started() || error.outcome() == OutcomeKind::Refused {
+        return match error.call().operation() {
+            // Finished while nobody watched: the task has the result (§3.1.6).
+            Some(O::SubscribeToTask) if error.a2a_error() == Some(A2aError::UnsupportedOperation) => &[O::GetTask],
+            _ => &[],
+        };
+    }
+    match (error.call().operation(), error.task_id()) {
+        (Some(operation), Some(_)) if operation.is_streaming() => &[O::GetTask, O::SubscribeToTask, O::CancelTask],
+        (Some(_), Some(_)) => &[O::GetTask],
+        // Its id is not known, but its context or its place in the list may be.
+        (Some(operation), None) if operation.is_send() => &[O::ListTasks],
+        _ => &[],
+    }
+}

@@ -1,0 +1,25 @@
+#![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
+#![warn(missing_docs, missing_debug_implementations, unreachable_pub)]
+
+pub mod call;
+pub mod error;
+pub mod outcome;
+pub mod terminal_state;
+mod transport;
+pub mod wire;
+
+pub use crate::{
+    call::{
+        Binding, Call, CallBody, CallFuture, CallLayer, CallService, Capability, Operation, ProtocolVersion, Shape,
+    },
+    error::{
+        BoxError, CallError, CapabilityNegotiationError, CapabilityTimeout, PeerResponse, Refusal, Retry,
+        TransportError, UntypedRuntimeFailure,
+    },
+    outcome::{Class, Observe, Outcome, OutcomeKind},
+    terminal_state::{
+        ConfigError, LimitOverrides, Limits, Recovery, TerminalStateBody, TerminalStateBuilder, TerminalStateFuture,
+        TerminalStateLayer, TerminalStateService,
+    },
+};

@@ -1,0 +1,290 @@
+//! How calls end, in a closed vocabulary. The words are stable: use them as metric labels.
+
+use std::{fmt, time::Duration};
+
+use http::StatusCode;
+use tokio::time::Instant;
+
+use crate::{
+    call::Call,
+    error::CallError,
+    wire::{TaskState, Tolerated},
+};
+
+/// How a call ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum OutcomeKind {
+    /// The peer did what was asked. A task that failed is a successful call.
+    Success,
+    /// The peer said no in a defined way.
+    Refused,
+    /// The peer failed in a way that no protocol types; typed here.
+    Broken,
+    /// A bound was reached.
+    Timeout,
+    /// Refused before dispatch, for what the agent's card says or lacks.
+    Card,
+    /// A routing signal: card or availability entry is stale, re-fetch and re-route.
+    Stale,
+    /// The connection failed.
+    Transport,
+    /// The caller dropped the call before it ended.
+    Abandoned,
+}
+
+impl OutcomeKind {
+    /// The stable word.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Success => "success",
+            Self::Refused => "refused",
+            Self::Broken => "broken",
+            Self::Timeout => "timeout",
+            Self::Card => "card",
+            Self::Stale => "stale",
+            Self::Transport => "transport",
+            Self::Abandoned => "abandoned",
+        }
+    }
+}
+
+impl fmt::Display for OutcomeKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+macro_rules! classes {
+    ($($(#[$doc:meta])* $name:ident = $word:literal,)*) => {
+        /// The class of an outcome: what exactly happened.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[non_exhaustive]
+        pub enum Class {
+            $($(#[$doc])* $name,)*
+        }
+
+        impl Class {
+            /// The stable word.
+            #[must_use]
+            pub const fn as_str(self) -> &'static str {
+                match self {
+                    $(Self::$name => $word,)*
+                }
+            }
+
+            /// Every class there is.
+            pub const ALL: &'static [Self] = &[$(Self::$name,)*];
+        }
+    };
+}
+
+classes! {
+    /// Success.
+    Success = "success",
+    /// Refused: a JSON-RPC error, a `google.rpc.Status`, problem details.
+    PeerError = "peer_error",
+    /// Refused: 401, 403, 407.
+    Auth = "auth",
+    /// Refused: 429.
+    RateLimited = "rate_limited",
+    /// Refused: 503.
+    Unavailable = "unavailable",
+    /// Refused: 404, 405 or 410 without a body that says more: a missing route, not a missing task.
+    EndpointNotFound = "endpoint_not_found",
+    /// Refused: 3xx. Redirects are not followed.
+    Redirected = "redirected",
+    /// Refused: 415.
+    UnsupportedMedia = "unsupported_media",
+    /// Refused: 413. Broken: a body or an event over its cap. Card: a card over its cap.
+    TooLarge = "too_large",
+    /// Broken: any other status without a typed error. Card: the card's.
+    HttpStatus = "http_status",
+    /// Broken: a success of a media type that cannot be one.
+    WrongMediaType = "wrong_media_type",
+    /// Broken: not JSON, cut JSON, or garbage behind it.
+    Malformed = "malformed",
+    /// Broken: JSON that is no valid envelope or result, or another call's answer.
+    ProtocolViolation = "protocol_violation",
+    /// Broken: a clean end with nothing in it.
+    Empty = "empty",
+    /// Broken: ended before the task rested.
+    Truncated = "truncated",
+    /// Broken: one result where a stream was asked.
+    SilentDowngrade = "silent_downgrade",
+    /// Broken: a content coding that nobody decoded.
+    ContentEncoding = "content_encoding",
+    /// Timeout: the client below did not become ready.
+    Ready = "ready",
+    /// Timeout: no response head.
+    Head = "head",
+    /// Timeout: a head, but no event.
+    FirstEvent = "first_event",
+    /// Timeout: no bytes.
+    Idle = "idle",
+    /// Timeout: bytes, but no event.
+    EventGap = "event_gap",
+    /// Timeout: the whole call.
+    Total = "total",
+    /// Card: none at any location.
+    NotFound = "not_found",
+    /// Card: 401 or 403.
+    Unauthorized = "unauthorized",
+    /// Card: not JSON.
+    NotJson = "not_json",
+    /// Card: not fetched in time.
+    FetchTimeout = "fetch_timeout",
+    /// Card: a required field is missing.
+    MissingField = "missing_field",
+    /// Card: a URL that cannot be called.
+    UnusableUrl = "unusable_url",
+    /// Card: no interface of the card is the target.
+    UrlMismatch = "url_mismatch",
+    /// Card: the request carries another tenant.
+    TenantMismatch = "tenant_mismatch",
+    /// Card: no interface that the client speaks.
+    NoCompatibleInterface = "no_compatible_interface",
+    /// Card: a binding that the client speaks, in no version of the client's.
+    UnsupportedVersion = "unsupported_version",
+    /// Card: the capability that the operation needs is not declared.
+    CapabilityMissing = "capability_missing",
+    /// Card: a required extension is missing.
+    ExtensionMissing = "extension_missing",
+    /// Card: a shape that the capability does not admit.
+    ShapeNotAdmitted = "shape_not_admitted",
+    /// Card: no valid signature.
+    Signature = "signature",
+    /// Stale: the skill is not available here.
+    SkillUnavailable = "skill_unavailable",
+    /// Stale: the endpoint does not answer as A2A does.
+    EndpointNotConforming = "endpoint_not_conforming",
+    /// Transport: no connection.
+    Connect = "connect",
+    /// Transport: the connection was lost before a response head came.
+    ConnectionLost = "connection_lost",
+    /// Transport: no secure connection.
+    Tls = "tls",
+    /// Abandoned by the caller.
+    Abandoned = "abandoned",
+}
+
+impl fmt::Display for Class {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// How one call ended, as an [`Observe`]r sees it. There is exactly one for each call.
+#[derive(Debug)]
+pub struct Outcome<'a> {
+    pub(crate) kind: OutcomeKind,
+    pub(crate) class: Class,
+    pub(crate) call: &'a Call,
+    pub(crate) error: Option<&'a CallError>,
+    pub(crate) status: Option<StatusCode>,
+    pub(crate) task_id: Option<&'a str>,
+    pub(crate) task_state: Option<TaskState>,
+    pub(crate) events: u64,
+    pub(crate) tolerated: Tolerated,
+    pub(crate) began: Instant,
+}
+
+impl<'a> Outcome<'a> {
+    /// The outcome.
+    #[must_use]
+    pub fn kind(&self) -> OutcomeKind {
+        self.kind
+    }
+
+    /// Its class.
+    #[must_use]
+    pub fn class(&self) -> Class {
+        self.class
+    }
+
+    /// The call that ended.
+    #[must_use]
+    pub fn call(&self) -> &'a Call {
+        self.call
+    }
+
+    /// The error that the caller gets, if it gets one.
+    #[must_use]
+    pub fn error(&self) -> Option<&'a CallError> {
+        self.error
+    }
+
+    /// The status of the response head, if one came.
+    #[must_use]
+    pub fn http_status(&self) -> Option<StatusCode> {
+        self.status
+    }
+
+    /// The task, if the answer named one.
+    #[must_use]
+    pub fn task_id(&self) -> Option<&'a str> {
+        self.task_id
+    }
+
+    /// The last state of the task, spelled as on the wire.
+    ///
+    /// A blocking send that ends with a task still working has not finished it: this tells.
+    #[must_use]
+    pub fn task_state(&self) -> Option<TaskState> {
+        self.task_state
+    }
+
+    /// How many events of a stream were judged and found good.
+    #[must_use]
+    pub fn events(&self) -> u64 {
+        self.events
+    }
+
+    /// Where the peer was slightly wrong and was understood all the same.
+    #[must_use]
+    pub fn tolerated(&self) -> Tolerated {
+        self.tolerated
+    }
+
+    /// Time since the call began, in [`CallLayer`](crate::CallLayer) where there is one. Reads the clock.
+    #[must_use]
+    pub fn elapsed(&self) -> Duration {
+        self.began.elapsed()
+    }
+}
+
+/// Told of each call's end.
+///
+/// A closure over `&Outcome<'_>` is one; `()`, the default, observes nothing and costs nothing. It is called where the
+/// call ends, on a path that others wait for (in a `Drop` even): count, do not block.
+pub trait Observe {
+    /// Takes note of an outcome.
+    fn observe(&self, outcome: &Outcome<'_>);
+}
+
+impl Observe for () {
+    fn observe(&self, _: &Outcome<'_>) {}
+}
+
+impl<F> Observe for F
+where
+    F: Fn(&Outcome<'_>),
+{
+    fn observe(&self, outcome: &Outcome<'_>) {
+        self(outcome);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_words_are_stable_and_distinct() {
+        let words: std::collections::BTreeSet<_> = Class::ALL.iter().map(|class| class.as_str()).collect();
+        assert_eq!(words.len(), Class::ALL.len());
+        assert!(words.iter().all(|word| word.bytes().all(|b| b.is_ascii_lowercase() || b == b'_')));
+        assert_eq!(OutcomeKind::Abandoned.to_string(), "abandoned");
+    }
+}

@@ -1,0 +1,168 @@
+use std::{
+    fmt,
+    pin::Pin,
+    task::{Context, Poll, ready},
+};
+
+use bytes::Bytes;
+use http::HeaderMap;
+use http_body::{Body, Frame, SizeHint};
+use pin_project_lite::pin_project;
+
+use super::{
+    live::{Live, Out},
+    passing::Passing,
+    pieces::Pieces,
+};
+use crate::{
+    error::{BoxError, CallError},
+    outcome::Observe,
+};
+
+pin_project! {
+    /// The body of an answer that passed [`TerminalStateLayer`](crate::TerminalStateLayer).
+    ///
+    /// Of a unary call, the frames that were judged, as they came. Of a stream, its events as they come, each judged:
+    /// the body fails with a [`CallError`] where the stream does. `Unpin` when `B` is.
+    pub struct TerminalStateBody<B, O = ()>
+    where
+        O: Observe,
+    {
+        #[pin]
+        kind: Kind<B, O>,
+    }
+}
+
+pin_project! {
+    #[project = KindProj]
+    enum Kind<B, O>
+    where
+        O: Observe,
+    {
+        Replay { replay: Replay },
+        Live { live: Pin<Box<Live<B, O>>> },
+        Passing { #[pin] body: B, passing: Passing<O> },
+    }
+}
+
+impl<B, O> TerminalStateBody<B, O>
+where
+    O: Observe,
+{
+    pub(super) fn replay(replay: Replay) -> Self {
+        Self { kind: Kind::Replay { replay } }
+    }
+
+    pub(super) fn live(live: Pin<Box<Live<B, O>>>) -> Self {
+        Self { kind: Kind::Live { live } }
+    }
+
+    pub(super) fn passing(body: B, mut passing: Passing<O>) -> Self
+    where
+        B: Body,
+    {
+        if body.is_end_stream() {
+            passing.ended();
+        }
+        Self { kind: Kind::Passing { body, passing } }
+    }
+}
+
+impl<B, O> Body for TerminalStateBody<B, O>
+where
+    B: Body<Data = Bytes>,
+    B::Error: Into<BoxError>,
+    O: Observe,
+{
+    type Data = Bytes;
+    type Error = CallError;
+
+    fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, CallError>>> {
+        match self.project().kind.project() {
+            KindProj::Replay { replay } => Poll::Ready(replay.next().map(Ok)),
+            KindProj::Live { live } => Poll::Ready(match ready!(live.as_mut().poll_out(cx)) {
+                Out::Data(data) => Some(Ok(Frame::data(data))),
+                Out::Trailers(trailers) => Some(Ok(Frame::trailers(trailers))),
+                Out::Failure(error) => Some(Err(error)),
+                Out::End => None,
+            }),
+            KindProj::Passing { body, passing } => passing.poll_frame(body, cx),
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        match &self.kind {
+            Kind::Replay { replay } => replay.is_done(),
+            Kind::Live { live } => live.is_over(),
+            Kind::Passing { body, passing } => passing.is_over() || body.is_end_stream(),
+        }
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match &self.kind {
+            Kind::Replay { replay } => SizeHint::with_exact(replay.pieces.len() as u64),
+            // The layer may end a stream early, and may complete its last event.
+            Kind::Live { .. } => SizeHint::default(),
+            Kind::Passing { body, passing } => {
+                if passing.is_over() {
+                    SizeHint::with_exact(0)
+                } else {
+                    body.size_hint()
+                }
+            }
+        }
+    }
+}
+
+impl<B, O> fmt::Debug for TerminalStateBody<B, O>
+where
+    O: Observe,
+{
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kind = match self.kind {
+            Kind::Replay { .. } => "judged",
+            Kind::Live { .. } => "stream",
+            Kind::Passing { .. } => "passing",
+        };
+        f.debug_struct("TerminalStateBody").field("kind", &kind).finish_non_exhaustive()
+    }
+}
+
+/// Frames that were read, on their way on.
+#[derive(Debug)]
+pub(super) struct Replay {
+    pieces: Pieces,
+    trailers: Option<HeaderMap>,
+}
+
+impl Replay {
+    pub(super) fn new(pieces: Pieces, trailers: Option<HeaderMap>) -> Self {
+        Self { pieces, trailers }
+    }
+
+    pub(super) fn of(bytes: Bytes) -> Self {
+        let mut pieces = Pieces::default();
+        pieces.push(bytes);
+        Self::new(pieces, None)
+    }
+
+    /// A stream of one event that holds `document`.
+    pub(super) fn event_of(document: &Pieces) -> Self {
+        let mut event = Vec::with_capacity(document.len() + 8);
+        event.extend_from_slice(b"data: ");
+        for &byte in document.iter().flatten() {
+            // Line ends stand only between tokens of valid JSON, and would end the line of the event.
+            event.push(if matches!(byte, b'\r' | b'\n') { b' ' } else { byte });
+        }
+        event.extend_from_slice(b"\n\n");
+        Self::of(event.into())
+    }
+
+    fn next(&mut self) -> Option<Frame<Bytes>> {
+        self.pieces.pop().map(Frame::data).or_else(|| self.trailers.take().map(Frame::trailers))
+    }
+
+    fn is_done(&self) -> bool {
+        self.pieces.is_empty() && self.trailers.is_none()
+    }
+}

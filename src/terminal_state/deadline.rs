@@ -1,0 +1,248 @@
+//! Which bound ends a call, and when. Sans-I/O: the time is an argument.
+
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::limits::Limits;
+use crate::outcome::Class;
+
+/// Where a call stands, as far as its bounds are concerned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Phase {
+    /// No response head yet.
+    Head,
+    /// A stream without an event yet, or the JSON that answers it.
+    FirstEvent,
+    /// A body that is no stream of events.
+    Body,
+    /// A stream after its first event.
+    Events,
+    /// After a terminal event, or INPUT_REQUIRED.
+    Linger,
+    /// After AUTH_REQUIRED.
+    AuthWait,
+}
+
+/// What ends the call next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Due {
+    pub(super) at: Instant,
+    pub(super) class: Class,
+    pub(super) bound: Duration,
+}
+
+/// The instants from which the bounds of a call count.
+///
+/// What happens between two looks at the clock is only noted; its time is that of the next look, which comes with the
+/// next Pending. So a consumer that pauses is not failed while data waits: nothing counts before it polls again.
+#[derive(Clone, Debug)]
+pub(super) struct Deadlines {
+    phase: Phase,
+    /// When the phase began; `None` until the next look at the clock.
+    since: Option<Instant>,
+    bytes_at: Instant,
+    event_at: Instant,
+    /// How long the gap between events had lasted when a frame without one was handed out.
+    gap_so_far: Option<Duration>,
+    moved: bool,
+    event: bool,
+    bytes_since_event: bool,
+    total_at: Instant,
+    total: Duration,
+    head: Duration,
+}
+
+impl Deadlines {
+    /// A call that began at `began` (in `CallLayer`) and is dispatched at `now`.
+    pub(super) fn new(began: Instant, now: Instant, head: Duration, total: Duration) -> Self {
+        Self {
+            phase: Phase::Head,
+            since: Some(now),
+            bytes_at: now,
+            event_at: now,
+            gap_so_far: None,
+            moved: false,
+            event: false,
+            bytes_since_event: false,
+            total_at: began + total,
+            total,
+            head,
+        }
+    }
+
+    /// The total turned out to be another one: the answer is a stream, or is not.
+    pub(super) fn set_total(&mut self, began: Instant, total: Duration) {
+        self.total = total;
+        self.total_at = began + total;
+    }
+
+    /// Goes over to a phase, which begins at the next look at the clock.
+    pub(super) fn enter(&mut self, phase: Phase) {
+        self.phase = phase;
+        self.since = None;
+        self.moved = true;
+    }
+
+    pub(super) fn note_bytes(&mut self) {
+        self.moved = true;
+        self.bytes_since_event = true;
+    }
+
+    pub(super) fn note_event(&mut self) {
+        self.moved = true;
+        self.event = true;
+        self.bytes_since_event = false;
+        self.gap_so_far = None;
+    }
+
+    /// Whether anything happened since the last look at the clock.
+    pub(super) fn has_moved(&self) -> bool {
+        self.moved
+    }
+
+    /// Bytes without an event go out at `now`: the gap stands still until the consumer is back.
+    pub(super) fn hand_out_without_event(&mut self, now: Instant) {
+        self.look(now);
+        self.gap_so_far = Some(now.saturating_duration_since(self.event_at));
+    }
+
+    /// Whether [`hand_out_without_event`](Self::hand_out_without_event) is due when bytes without an event go out.
+    pub(super) fn counts_gap(&self) -> bool {
+        self.phase == Phase::Events
+    }
+
+    /// Looks at the clock: what was noted happened now.
+    pub(super) fn look(&mut self, now: Instant) {
+        if self.since.is_none() {
+            self.since = Some(now);
+        }
+        if self.moved {
+            self.bytes_at = now;
+            self.moved = false;
+        }
+        if self.event {
+            self.event_at = now;
+            self.event = false;
+        }
+        if let Some(gap) = self.gap_so_far.take() {
+            self.event_at = now.checked_sub(gap).unwrap_or(now);
+        }
+    }
+
+    /// What ends the call next, as of the last look at the clock.
+    pub(super) fn due(&self, limits: &Limits) -> Due {
+        let since = self.since.unwrap_or(self.bytes_at);
+        let of = |from: Instant, bound: Duration, class| Due { at: from + bound, class, bound };
+        let phase = match self.phase {
+            Phase::Head => of(since, self.head, Class::Head),
+            Phase::FirstEvent => of(since, limits.first_event, Class::FirstEvent),
+            Phase::Body => of(self.bytes_at, limits.idle, Class::Idle),
+            Phase::Events => {
+                let idle = of(self.bytes_at, limits.idle, Class::Idle);
+                let gap = of(self.event_at, limits.event_gap, Class::EventGap);
+                // Where both fall together, bytes that came since the last event tell which it is.
+                if gap.at < idle.at || (gap.at == idle.at && self.bytes_since_event) { gap } else { idle }
+            }
+            Phase::Linger => of(since, limits.linger, Class::Success),
+            Phase::AuthWait => of(since, limits.auth_wait, Class::Success),
+        };
+        if self.total_at < phase.at { Due { at: self.total_at, class: Class::Total, bound: self.total } } else { phase }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const S: Duration = Duration::from_secs(1);
+
+    fn limits() -> Limits {
+        Limits::default().idle(5 * S).event_gap(20 * S).first_event(3 * S).linger(2 * S).auth_wait(30 * S)
+    }
+
+    fn started() -> (Deadlines, Instant) {
+        let now = Instant::now();
+        (Deadlines::new(now, now, 10 * S, 100 * S), now)
+    }
+
+    fn due(deadlines: &Deadlines, start: Instant) -> (Class, Duration) {
+        let due = deadlines.due(&limits());
+        (due.class, due.at - start)
+    }
+
+    #[test]
+    fn each_phase_has_its_bound() {
+        let (mut d, t) = started();
+        assert_eq!(due(&d, t), (Class::Head, 10 * S));
+        d.enter(Phase::FirstEvent);
+        d.look(t + S);
+        assert_eq!(due(&d, t), (Class::FirstEvent, 4 * S));
+        d.enter(Phase::Events);
+        d.note_event();
+        d.look(t + 2 * S);
+        assert_eq!(due(&d, t), (Class::Idle, 7 * S));
+        d.enter(Phase::AuthWait);
+        d.look(t + 3 * S);
+        assert_eq!(due(&d, t), (Class::Success, 33 * S));
+        d.enter(Phase::Linger);
+        d.look(t + 4 * S);
+        assert_eq!(due(&d, t), (Class::Success, 6 * S));
+    }
+
+    #[test]
+    fn bytes_move_idle_and_not_the_gap() {
+        let (mut d, t) = started();
+        d.enter(Phase::Events);
+        d.note_event();
+        d.look(t);
+        for second in 1..=19 {
+            d.note_bytes();
+            d.look(t + second * S);
+        }
+        assert_eq!(due(&d, t), (Class::EventGap, 20 * S));
+    }
+
+    #[test]
+    fn equal_bounds_are_told_apart_by_bytes_since_the_event() {
+        let limits = limits().idle(5 * S).event_gap(5 * S);
+        let (mut d, t) = started();
+        d.enter(Phase::Events);
+        d.note_event();
+        d.look(t);
+        assert_eq!(d.due(&limits).class, Class::Idle);
+        d.note_bytes();
+        d.look(t);
+        assert_eq!(d.due(&limits).class, Class::EventGap);
+    }
+
+    #[test]
+    fn the_gap_stands_still_while_the_consumer_is_away() {
+        let (mut d, t) = started();
+        d.set_total(t, 10_000 * S);
+        d.enter(Phase::Events);
+        d.note_event();
+        d.look(t);
+        d.note_bytes();
+        d.hand_out_without_event(t + 4 * S);
+        d.look(t + 3604 * S);
+        d.note_bytes();
+        d.look(t + 3604 * S);
+        assert_eq!(due(&d, t), (Class::Idle, 3609 * S));
+        d.note_bytes();
+        d.look(t + 3619 * S);
+        assert_eq!(due(&d, t), (Class::EventGap, 3620 * S));
+    }
+
+    #[test]
+    fn the_total_ends_everything() {
+        let (mut d, t) = started();
+        d.enter(Phase::Events);
+        d.note_event();
+        d.look(t + 98 * S);
+        assert_eq!(due(&d, t), (Class::Total, 100 * S));
+        d.enter(Phase::Linger);
+        d.look(t + 99 * S);
+        assert_eq!(due(&d, t), (Class::Total, 100 * S));
+    }
+}

@@ -1,0 +1,330 @@
+//! A call in flight: its bounds, what was seen of it, and the one outcome that it has.
+
+use std::{
+    future::Future,
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll},
+};
+
+use http::{StatusCode, Uri};
+use tokio::time::Instant;
+
+use super::{
+    deadline::{Deadlines, Due, Phase},
+    layer::Config,
+    limits::{LimitOverrides, Limits},
+    rescue::{Origin, Rescued},
+    timer::Timer,
+};
+use crate::{
+    call::Call,
+    error::{BoxError, CallError, Failure, Seen, recognise},
+    outcome::{Class, Observe, Outcome, OutcomeKind},
+    transport::{self, Fault},
+    wire::{Flaw, TaskState, Tolerated},
+};
+
+/// So many frames may come without a Pending before the clock is read, and so many bytes: a timer alone does not bound
+/// a body that is always ready.
+const FRAMES_UNCHECKED: u32 = 64;
+const BYTES_UNCHECKED: usize = 256 << 10;
+
+/// The recovery in progress of a failed call.
+pub(super) type Rescue = Pin<Box<dyn Future<Output = Option<Rescued>> + Send>>;
+
+pub(super) struct Flight<O>
+where
+    O: Observe,
+{
+    pub(super) config: Arc<Config<O>>,
+    pub(super) call: Call,
+    pub(super) seen: Seen,
+    /// Where the request went, if the call does not say so itself.
+    target: Option<Uri>,
+    own_limits: Option<Box<Limits>>,
+    deadlines: Deadlines,
+    timer: Timer,
+    began: Instant,
+    dispatched: Instant,
+    frames_unchecked: u32,
+    bytes_unchecked: usize,
+    origin: Option<Box<Origin>>,
+    settled: bool,
+}
+
+impl<O> Flight<O>
+where
+    O: Observe,
+{
+    pub(super) fn new(
+        config: Arc<Config<O>>,
+        call: Call,
+        target: Option<Uri>,
+        overrides: Option<&LimitOverrides>,
+        origin: Option<Box<Origin>>,
+    ) -> Self {
+        let dispatched = Instant::now();
+        let began = call.began().unwrap_or(dispatched);
+        let shared = config.limits(&call);
+        let own_limits = overrides.map(|by| Box::new(shared.overridden(by).cut_to_total()));
+        let limits = own_limits.as_deref().unwrap_or(shared);
+        let deadlines = Deadlines::new(began, dispatched, limits.head_of(&call), limits.total_of(call.is_streaming()));
+        Self {
+            config,
+            call,
+            seen: Seen::default(),
+            target,
+            own_limits,
+            deadlines,
+            timer: Timer::default(),
+            began,
+            dispatched,
+            frames_unchecked: 0,
+            bytes_unchecked: 0,
+            origin,
+            settled: false,
+        }
+    }
+
+    pub(super) fn limits(&self) -> &Limits {
+        self.own_limits.as_deref().unwrap_or_else(|| self.config.limits(&self.call))
+    }
+
+    pub(super) fn status(&self) -> StatusCode {
+        self.seen.status.unwrap_or_default()
+    }
+
+    pub(super) fn enter(&mut self, phase: Phase) {
+        self.deadlines.enter(phase);
+    }
+
+    /// The total of a call whose answer turned out to be a stream, or not to be one.
+    pub(super) fn answer_is_stream(&mut self, stream: bool) {
+        let total = self.limits().total_of(stream);
+        self.deadlines.set_total(self.began, total);
+    }
+
+    pub(super) fn note_event(&mut self) {
+        self.deadlines.note_event();
+    }
+
+    /// Frames go out in which no event ended: the gap between events counts only while the consumer polls.
+    pub(super) fn hand_out_without_event(&mut self) {
+        if self.deadlines.counts_gap() {
+            self.deadlines.hand_out_without_event(Instant::now());
+        }
+    }
+
+    /// Notes a frame that came; says which bound was reached, if the clock was due to be read.
+    pub(super) fn note_frame(&mut self, len: usize) -> Option<Due> {
+        self.deadlines.note_bytes();
+        self.frames_unchecked += 1;
+        self.bytes_unchecked = self.bytes_unchecked.saturating_add(len);
+        if self.frames_unchecked < FRAMES_UNCHECKED && self.bytes_unchecked < BYTES_UNCHECKED {
+            return None;
+        }
+        self.frames_unchecked = 0;
+        self.bytes_unchecked = 0;
+        let now = Instant::now();
+        self.deadlines.look(now);
+        Some(self.deadlines.due(self.limits())).filter(|due| now >= due.at)
+    }
+
+    /// After a Pending: which bound was reached, if any.
+    pub(super) fn poll_bounds(&mut self, cx: &mut Context<'_>) -> Poll<Due> {
+        self.frames_unchecked = 0;
+        self.bytes_unchecked = 0;
+        let mut now = self.deadlines.has_moved().then(Instant::now);
+        if let Some(now) = now {
+            self.deadlines.look(now);
+        }
+        let floor = self.limits().floor();
+        loop {
+            let due = self.deadlines.due(self.limits());
+            if now.is_some_and(|now| now >= due.at) {
+                return Poll::Ready(due);
+            }
+            if self.timer.poll(cx, now.unwrap_or(self.dispatched), due.at, floor).is_pending() {
+                return Poll::Pending;
+            }
+            let fired = Instant::now();
+            self.deadlines.look(fired);
+            self.timer.rearm(fired, self.deadlines.due(self.limits()).at, floor);
+            now = Some(fired);
+        }
+    }
+
+    /// A failure of this call, with what was seen so far.
+    pub(super) fn failure(&self, kind: OutcomeKind, class: Class, what: &'static str) -> Failure {
+        let call = match &self.target {
+            Some(target) => self.call.clone().with_target(target.clone()),
+            None => self.call.clone(),
+        };
+        let mut failure = Failure::new(kind, class, what, call, self.began.elapsed());
+        failure.seen = self.seen.clone();
+        failure
+    }
+
+    pub(super) fn broken(&self, class: Class, what: &'static str) -> CallError {
+        CallError::new(self.failure(OutcomeKind::Broken, class, what))
+    }
+
+    pub(super) fn flawed(&self, flaw: Flaw) -> CallError {
+        match flaw {
+            Flaw::Empty => self.broken(Class::Empty, "the answer ended with nothing in it"),
+            Flaw::Malformed(what) => self.broken(Class::Malformed, what),
+            Flaw::Violation(what) => self.broken(Class::ProtocolViolation, what),
+            Flaw::TooLarge => self.broken(Class::TooLarge, "an event is larger than max_event"),
+        }
+    }
+
+    /// What `strict()` says of slips, if it is on and there are any.
+    pub(super) fn strictly(&self, tolerated: Tolerated) -> Option<CallError> {
+        let slip = tolerated.iter().next().filter(|_| self.config.strict)?;
+        let mut failure =
+            self.failure(OutcomeKind::Broken, Class::ProtocolViolation, "the peer is slightly wrong, and strict is on");
+        failure.got = Some(slip.into());
+        failure.seen.tolerated = tolerated;
+        Some(CallError::new(failure))
+    }
+
+    /// The client below failed. `before_sending`: it was not even ready.
+    pub(super) fn lost(&self, error: BoxError, before_sending: bool) -> CallError {
+        let error = match recognise(error) {
+            Ok(error) => return error,
+            Err(error) => error,
+        };
+        let Fault { class, what, never_sent } = transport::classify(&*error);
+        let mut failure = self.failure(OutcomeKind::Transport, class, what);
+        failure.never_sent = never_sent || before_sending;
+        failure.source = Some(Arc::new(error));
+        CallError::new(failure)
+    }
+
+    /// The body broke off.
+    pub(super) fn cut(&self, error: BoxError) -> CallError {
+        let error = match recognise(error) {
+            Ok(error) => return error,
+            Err(error) => error,
+        };
+        let mut failure = self.failure(OutcomeKind::Broken, Class::Truncated, "the body broke off");
+        failure.source = Some(Arc::new(error));
+        CallError::new(failure)
+    }
+
+    pub(super) fn timeout(&self, due: Due) -> CallError {
+        let what = match due.class {
+            Class::Head => "no response head",
+            Class::FirstEvent => "no event",
+            Class::Idle => "no bytes",
+            Class::EventGap => "bytes, but no event",
+            _ => "not finished",
+        };
+        let mut failure = self.failure(OutcomeKind::Timeout, due.class, what);
+        failure.bound = Some(due.bound);
+        CallError::new(failure)
+    }
+
+    /// The call ended well.
+    pub(super) fn succeed(&mut self, task_id: Option<&str>, state: Option<TaskState>, tolerated: Tolerated) {
+        if std::mem::replace(&mut self.settled, true) {
+            return;
+        }
+        self.observe(OutcomeKind::Success, Class::Success, None, task_id, state, tolerated);
+    }
+
+    /// The call ended well, and all that is known of it was noted in `seen`.
+    pub(super) fn succeed_as_seen(&mut self) {
+        if std::mem::replace(&mut self.settled, true) {
+            return;
+        }
+        let Seen { task_id, task_state, tolerated, .. } = &self.seen;
+        self.observe(OutcomeKind::Success, Class::Success, None, task_id.as_deref(), *task_state, *tolerated);
+    }
+
+    /// The call ended, in a way that its caller sees from an answer that passes as it is.
+    pub(super) fn settle_as(&mut self, kind: OutcomeKind, class: Class) {
+        if std::mem::replace(&mut self.settled, true) {
+            return;
+        }
+        let Seen { task_id, task_state, tolerated, .. } = &self.seen;
+        self.observe(kind, class, None, task_id.as_deref(), *task_state, *tolerated);
+    }
+
+    /// The call failed.
+    pub(super) fn fail(&mut self, error: &CallError) {
+        if std::mem::replace(&mut self.settled, true) {
+            return;
+        }
+        let recovery = self.config.recovery.as_ref().filter(|recovery| recovery.cancels_on_failure());
+        if let (Some(recovery), Some(origin), Some(task_id)) = (recovery, &self.origin, error.task_id()) {
+            if is_loss(error) {
+                recovery.cancel(origin, task_id);
+            }
+        }
+        let (task_id, state) = (error.task_id(), error.task_state());
+        self.observe(error.outcome(), error.class(), Some(error), task_id, state, error.tolerated());
+    }
+
+    /// Asks what became of the task of a failed call, if that is wanted.
+    pub(super) fn rescue(&self, error: &CallError) -> Option<Rescue> {
+        let recovery = self.config.recovery.as_ref().filter(|recovery| recovery.reconciles())?;
+        let origin = self.origin.as_ref()?;
+        let task_id = error.task_id()?;
+        is_loss(error).then(|| recovery.ask(origin, task_id)).flatten()
+    }
+
+    pub(super) fn origin(&self) -> Option<&Origin> {
+        self.origin.as_deref()
+    }
+
+    fn observe(
+        &self,
+        kind: OutcomeKind,
+        class: Class,
+        error: Option<&CallError>,
+        task_id: Option<&str>,
+        task_state: Option<TaskState>,
+        tolerated: Tolerated,
+    ) {
+        self.config.observer.observe(&Outcome {
+            kind,
+            class,
+            call: &self.call,
+            error,
+            status: self.seen.status,
+            task_id,
+            task_state,
+            events: self.seen.events,
+            tolerated,
+            began: self.began,
+        });
+    }
+}
+
+/// Whether the call was lost while the task may go on without it.
+fn is_loss(error: &CallError) -> bool {
+    match error.outcome() {
+        OutcomeKind::Timeout => error.class() != Class::Ready,
+        OutcomeKind::Transport => error.class() == Class::ConnectionLost,
+        _ => error.class() == Class::Truncated,
+    }
+}
+
+impl<O> Drop for Flight<O>
+where
+    O: Observe,
+{
+    fn drop(&mut self) {
+        if self.settled {
+            return;
+        }
+        self.settle_as(OutcomeKind::Abandoned, Class::Abandoned);
+        let recovery = self.config.recovery.as_ref().filter(|recovery| recovery.cancels_on_drop());
+        let task_id = self.seen.task_id.as_deref().or_else(|| self.call.task_id());
+        if let (Some(recovery), Some(origin), Some(task_id)) = (recovery, &self.origin, task_id) {
+            recovery.cancel(origin, task_id);
+        }
+    }
+}

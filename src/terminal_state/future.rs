@@ -1,0 +1,270 @@
+use std::{
+    fmt,
+    future::Future,
+    pin::Pin,
+    task::{Context, Poll, ready},
+};
+
+use bytes::Bytes;
+use http::{
+    HeaderValue, Response,
+    header::{CONTENT_LENGTH, CONTENT_TYPE},
+    response::Parts,
+};
+use http_body::Body;
+use pin_project_lite::pin_project;
+
+use super::{
+    TerminalStateBody,
+    body::Replay,
+    flight::{Flight, Rescue},
+    judging::{self, Plan},
+    live::Live,
+    passing::Passing,
+    rescue::Rescued,
+    whole::{Purpose, Whole},
+};
+use crate::{
+    call::Binding,
+    error::{BoxError, CallError, PeerResponse},
+    outcome::{Class, Observe, OutcomeKind},
+    wire::Tolerated,
+};
+
+pin_project! {
+    /// The future of [`TerminalStateService`](crate::TerminalStateService): ready when the call succeeded, failed, or,
+    /// for a stream, when its first event is in hand.
+    pub struct TerminalStateFuture<F, B, O = ()>
+    where
+        O: Observe,
+    {
+        #[pin]
+        state: State<F, B, O>,
+        flight: Option<Flight<O>>,
+    }
+}
+
+pin_project! {
+    #[project = StateProj]
+    enum State<F, B, O>
+    where
+        O: Observe,
+    {
+        /// Over before it began.
+        Failed { error: Option<CallError> },
+        /// Waiting for the head.
+        Head { #[pin] future: F },
+        /// Reading an answer that is judged as a whole.
+        Whole { #[pin] body: B, whole: Whole },
+        /// Waiting for the first event of a stream.
+        First { live: Option<Pin<Box<Live<B, O>>>> },
+        /// Asking what became of the task of a failed call.
+        Rescue { rescue: Rescue, error: Option<CallError> },
+    }
+}
+
+impl<F, B, O> TerminalStateFuture<F, B, O>
+where
+    O: Observe,
+{
+    pub(super) fn called(future: F, flight: Flight<O>) -> Self {
+        Self { state: State::Head { future }, flight: Some(flight) }
+    }
+
+    pub(super) fn failed(error: CallError) -> Self {
+        Self { state: State::Failed { error: Some(error) }, flight: None }
+    }
+}
+
+type Output<B, O> = Result<Response<TerminalStateBody<B, O>>, CallError>;
+
+/// Where a head leads.
+enum Next<F, B, O>
+where
+    O: Observe,
+{
+    State(State<F, B, O>),
+    Done(Output<B, O>),
+}
+
+impl<F, B, E, O> Future for TerminalStateFuture<F, B, O>
+where
+    F: Future<Output = Result<Response<B>, E>>,
+    E: Into<BoxError>,
+    B: Body<Data = Bytes>,
+    B::Error: Into<BoxError>,
+    O: Observe,
+{
+    type Output = Output<B, O>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let mut this = self.project();
+        loop {
+            let next = match this.state.as_mut().project() {
+                StateProj::Failed { error } => match error.take() {
+                    Some(error) => Next::Done(Err(error)),
+                    None => return Poll::Pending,
+                },
+                StateProj::Head { future } => {
+                    let Some(flight) = this.flight.as_mut() else { return Poll::Pending };
+                    match future.poll(cx) {
+                        Poll::Ready(Ok(response)) => head_came(response, this.flight),
+                        Poll::Ready(Err(error)) => failed(flight.lost(error.into(), false), flight),
+                        Poll::Pending => {
+                            let due = ready!(flight.poll_bounds(cx));
+                            failed(flight.timeout(due), flight)
+                        }
+                    }
+                }
+                StateProj::Whole { body, whole } => {
+                    let Some(flight) = this.flight.as_mut() else { return Poll::Pending };
+                    match ready!(whole.poll(body, cx, flight)) {
+                        Ok(response) => Next::Done(Ok(response.map(TerminalStateBody::replay))),
+                        Err(error) => failed(error, flight),
+                    }
+                }
+                StateProj::First { live } => {
+                    let Some(waiting) = live.as_mut() else { return Poll::Pending };
+                    let first = ready!(waiting.as_mut().poll_first_event(cx));
+                    Next::Done(match (first, live.take()) {
+                        (Ok(head), Some(live)) => Ok(stream(head, TerminalStateBody::live(live))),
+                        (Err(error), _) => Err(error),
+                        (Ok(_), None) => return Poll::Pending,
+                    })
+                }
+                StateProj::Rescue { rescue, error } => {
+                    let Some(flight) = this.flight.as_mut() else { return Poll::Pending };
+                    let rescued = ready!(rescue.as_mut().poll(cx));
+                    let Some(error) = error.take() else { return Poll::Pending };
+                    Next::Done(match rescued {
+                        Some(rescued) => Ok(rescued_response(rescued, flight)),
+                        None => {
+                            flight.fail(&error);
+                            Err(error)
+                        }
+                    })
+                }
+            };
+            match next {
+                Next::State(next) => this.state.set(next),
+                Next::Done(output) => {
+                    // What is left of the exchange goes now, not when the caller lets go of a finished future.
+                    this.state.set(State::Failed { error: None });
+                    *this.flight = None;
+                    return Poll::Ready(output);
+                }
+            }
+        }
+    }
+}
+
+/// A call failed before it had an answer to give: unless its task can be asked for, that is its end.
+fn failed<F, B, O>(error: CallError, flight: &mut Flight<O>) -> Next<F, B, O>
+where
+    O: Observe,
+{
+    match flight.rescue(&error) {
+        Some(rescue) => Next::State(State::Rescue { rescue, error: Some(error) }),
+        None => {
+            flight.fail(&error);
+            Next::Done(Err(error))
+        }
+    }
+}
+
+fn head_came<F, B, O>(response: Response<B>, flight: &mut Option<Flight<O>>) -> Next<F, B, O>
+where
+    B: Body<Data = Bytes>,
+    B::Error: Into<BoxError>,
+    O: Observe,
+{
+    let (head, body) = response.into_parts();
+    let Some(mut own) = flight.take() else {
+        return Next::State(State::Failed { error: None });
+    };
+    own.seen.status = Some(head.status);
+    let (purpose, expected) = match judging::plan(&own.call, head.status, &head.headers) {
+        Plan::Pass { read_along } => {
+            let passing = Passing::new(&head, read_along, own);
+            return Next::Done(Ok(Response::from_parts(head, TerminalStateBody::passing(body, passing))));
+        }
+        Plan::Stream(expected) => {
+            let live = Box::pin(Live::new(body, head, expected, own));
+            return Next::State(State::First { live: Some(live) });
+        }
+        Plan::Broken(class, what) => {
+            let error = broken_by_head(&head, class, what, &own);
+            own.fail(&error);
+            return Next::Done(Err(error));
+        }
+        Plan::ErrorBody => (Purpose::Refusal, None),
+        Plan::Whole(expected) => (Purpose::Result, Some(expected)),
+        Plan::Downgrade(expected) => (Purpose::Downgrade, Some(expected)),
+    };
+    let whole = Whole::new(head, purpose, expected, &mut own);
+    *flight = Some(own);
+    Next::State(State::Whole { body, whole })
+}
+
+/// The head alone says that this is no answer: the body is not waited for.
+fn broken_by_head<O>(head: &Parts, class: Class, what: &'static str, flight: &Flight<O>) -> CallError
+where
+    O: Observe,
+{
+    let mut failure = flight.failure(OutcomeKind::Broken, class, what);
+    failure.got = judging::declared(class, &head.headers);
+    failure.response = Some(PeerResponse {
+        status: head.status,
+        headers: head.headers.clone(),
+        body: Bytes::new(),
+        trailers: None,
+        truncated: true,
+    });
+    CallError::new(failure)
+}
+
+/// A stream's head loses its length: the layer may end the stream early, and may complete its last event.
+fn stream<B>(mut head: Parts, body: B) -> Response<B> {
+    head.headers.remove(CONTENT_LENGTH);
+    Response::from_parts(head, body)
+}
+
+fn rescued_response<B, O>(rescued: Rescued, flight: &mut Flight<O>) -> Response<TerminalStateBody<B, O>>
+where
+    O: Observe,
+{
+    let streaming = flight.call.is_streaming();
+    let media = match flight.call.binding() {
+        _ if streaming => "text/event-stream",
+        Some(Binding::HttpJson) => "application/a2a+json",
+        _ => "application/json",
+    };
+    let body = flight
+        .origin()
+        .map(|origin| if streaming { origin.event(&rescued) } else { origin.body(&rescued) })
+        .unwrap_or_default();
+    flight.seen.events = u64::from(streaming);
+    flight.seen.task_id = flight.seen.task_id.take().or_else(|| flight.call.task_id().map(Into::into));
+    flight.seen.task_state = Some(rescued.state);
+    flight.seen.tolerated.insert(Tolerated::RECONCILED);
+    flight.succeed_as_seen();
+    let mut response = Response::new(TerminalStateBody::replay(Replay::of(body)));
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(media));
+    response
+}
+
+impl<F, B, O> fmt::Debug for TerminalStateFuture<F, B, O>
+where
+    O: Observe,
+{
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let state = match self.state {
+            State::Failed { .. } => "failed",
+            State::Head { .. } => "head",
+            State::Whole { .. } => "whole",
+            State::First { .. } => "first event",
+            State::Rescue { .. } => "rescue",
+        };
+        f.debug_struct("TerminalStateFuture").field("state", &state).finish_non_exhaustive()
+    }
+}

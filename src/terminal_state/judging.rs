@@ -1,0 +1,121 @@
+//! What to do with an answer, by its head.
+
+use http::{
+    HeaderMap, StatusCode,
+    header::{CONTENT_ENCODING, CONTENT_TYPE, DATE, RETRY_AFTER},
+};
+use std::time::Duration;
+
+use super::shape;
+use crate::{
+    call::{Binding, Call},
+    outcome::Class,
+    wire::{Expected, MediaType},
+};
+
+/// How an answer is to be judged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Plan {
+    /// Nobody named the call: the answer passes, bounded. A JSON-RPC answer is still read along the way, for the
+    /// outcome.
+    Pass { read_along: Option<Expected> },
+    /// An error status: head and the first of the body decide.
+    ErrorBody,
+    /// A whole body decides.
+    Whole(Expected),
+    /// One JSON document where a stream was asked.
+    Downgrade(Expected),
+    /// Event by event.
+    Stream(Expected),
+    /// The head alone says that this is no answer.
+    Broken(Class, &'static str),
+}
+
+/// Where a decompression layer belongs, told to who needs one.
+const CODED: &str =
+    "the body has a content coding that nobody decoded: put a decompression layer directly below this one";
+
+pub(super) fn plan(call: &Call, status: StatusCode, headers: &HeaderMap) -> Plan {
+    let media = media_type(headers);
+    let Some(expected) = shape::expected(call) else {
+        let json_rpc = call.binding() == Some(Binding::JsonRpc) && media.is_json() && coding(headers).is_none();
+        return Plan::Pass { read_along: json_rpc.then(shape::foreign_method) };
+    };
+    if !status.is_success() {
+        let decides = super::status::by_status_alone(status).is_some();
+        return match coding(headers) {
+            Some(_) if !decides => Plan::Broken(Class::ContentEncoding, CODED),
+            _ => Plan::ErrorBody,
+        };
+    }
+    let streaming = call.is_streaming();
+    let plan = match media {
+        MediaType::EventStream if streaming => Plan::Stream(expected),
+        MediaType::EventStream => Plan::Broken(Class::WrongMediaType, "an event stream answers a unary call"),
+        // Nobody said what it is, so its bytes do: an unframed JSON document shows as one.
+        MediaType::Absent if streaming && status != StatusCode::NO_CONTENT => Plan::Stream(expected),
+        MediaType::Json | MediaType::ProblemJson | MediaType::Absent if streaming => {
+            Plan::Downgrade(shape::downgraded(expected))
+        }
+        MediaType::Json | MediaType::ProblemJson | MediaType::Absent => Plan::Whole(expected),
+        _ => Plan::Broken(Class::WrongMediaType, "the answer is of a media type that no success has"),
+    };
+    match plan {
+        Plan::Broken(..) => plan,
+        _ if coding(headers).is_some() => Plan::Broken(Class::ContentEncoding, CODED),
+        _ => plan,
+    }
+}
+
+pub(super) fn media_type(headers: &HeaderMap) -> MediaType {
+    MediaType::of(headers.get(CONTENT_TYPE).map(http::HeaderValue::as_bytes))
+}
+
+/// The content coding, if there is one.
+fn coding(headers: &HeaderMap) -> Option<&str> {
+    let value = headers.get(CONTENT_ENCODING)?.to_str().unwrap_or("unreadable").trim();
+    (!value.is_empty() && !value.eq_ignore_ascii_case("identity")).then_some(value)
+}
+
+/// What the head declares, for a message about it.
+pub(super) fn declared(class: Class, headers: &HeaderMap) -> Option<Box<str>> {
+    let name = if class == Class::ContentEncoding { CONTENT_ENCODING } else { CONTENT_TYPE };
+    headers.get(name).map(|value| String::from_utf8_lossy(value.as_bytes()).into())
+}
+
+/// `Retry-After` (RFC 9110 §10.2.3), in seconds or as a date. A date counts from the answer's own `Date`, so that the
+/// peer's clock need not agree with ours.
+pub(super) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+    let value = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
+    if let Ok(seconds) = value.parse() {
+        return Some(Duration::from_secs(seconds));
+    }
+    let until = httpdate::parse_http_date(value).ok()?;
+    let date = httpdate::parse_http_date(headers.get(DATE)?.to_str().ok()?).ok()?;
+    Some(until.duration_since(date).unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn headers(pairs: &[(&'static str, &'static str)]) -> HeaderMap {
+        pairs.iter().map(|&(name, value)| (name.parse().unwrap(), value.parse().unwrap())).collect()
+    }
+
+    #[test]
+    fn retry_after_is_seconds_or_a_date_by_the_peers_own_clock() {
+        assert_eq!(retry_after(&headers(&[("retry-after", " 7 ")])), Some(Duration::from_secs(7)));
+        let date = ("date", "Sun, 29 Nov 2026 20:00:00 GMT");
+        let until = ("retry-after", "Sun, 29 Nov 2026 20:01:30 GMT");
+        assert_eq!(retry_after(&headers(&[date, until])), Some(Duration::from_secs(90)));
+        assert_eq!(retry_after(&headers(&[until])), None);
+        assert_eq!(retry_after(&headers(&[("retry-after", "soon")])), None);
+    }
+
+    #[test]
+    fn identity_is_no_coding() {
+        assert_eq!(coding(&headers(&[("content-encoding", "Identity")])), None);
+        assert_eq!(coding(&headers(&[("content-encoding", "gzip")])), Some("gzip"));
+    }
+}

@@ -1,0 +1,259 @@
+use std::{fmt, sync::Arc};
+
+use tower_layer::Layer;
+
+use super::{LimitOverrides, Limits, Recovery, TerminalStateService};
+use crate::{
+    call::{Call, Operation},
+    outcome::Observe,
+};
+
+/// Makes every call end: in success, a typed refusal, or a typed timeout.
+///
+/// `Ok(response)` says that the peer succeeded; a stream's first event is in hand then, and its body says the rest,
+/// with the same [`CallError`](crate::CallError). Everything else is an `Err`.
+///
+/// Directly above the client, or above a decompression layer if there is one. It judges what a
+/// [`CallLayer`](crate::CallLayer) above it named, or a caller's own [`Call`](crate::Call); without either, what path
+/// and headers tell (HTTP+JSON is told by its paths, JSON-RPC is not). Calls that nobody can name get bounds and caps:
+/// their status and body pass.
+///
+/// ```
+/// use std::time::Duration;
+/// use a2a_guard::{LimitOverrides, Limits, Operation, TerminalStateLayer};
+///
+/// let layer = TerminalStateLayer::builder()
+///     .limits(Limits::default().idle(Duration::from_secs(60)))
+///     .operation_limits(Operation::GetTask, LimitOverrides::default().head(Duration::from_secs(3)))
+///     .observe(|outcome: &a2a_guard::Outcome<'_>| println!("{} {}", outcome.kind(), outcome.class()))
+///     .build()?;
+/// # Ok::<(), a2a_guard::ConfigError>(())
+/// ```
+pub struct TerminalStateLayer<O = ()> {
+    config: Arc<Config<O>>,
+}
+
+/// What one layer is set to. Shared by its services and their calls.
+pub(super) struct Config<O> {
+    limits: Limits,
+    per_operation: [Option<Box<Limits>>; Operation::COUNT],
+    pub(super) strict: bool,
+    pub(super) adapt_downgrade: bool,
+    pub(super) observer: O,
+    pub(super) recovery: Option<Recovery>,
+}
+
+impl<O> Config<O> {
+    pub(super) fn limits(&self, call: &Call) -> &Limits {
+        call.operation().and_then(|o| self.per_operation[o.index()].as_deref()).unwrap_or(&self.limits)
+    }
+
+    /// The bound on readiness, which no call is known for yet.
+    pub(super) fn ready(&self) -> std::time::Duration {
+        self.limits.ready
+    }
+}
+
+impl TerminalStateLayer {
+    /// The default bounds, tolerant, observed by nobody.
+    #[must_use]
+    pub fn new() -> Self {
+        // The defaults do not contradict each other; a test says so.
+        let TerminalStateBuilder { limits, strict, adapt_downgrade, observer, recovery, .. } = Self::builder();
+        let per_operation = Default::default();
+        Self { config: Arc::new(Config { limits, per_operation, strict, adapt_downgrade, observer, recovery }) }
+    }
+
+    /// Sets bounds and options.
+    #[must_use]
+    pub fn builder() -> TerminalStateBuilder {
+        TerminalStateBuilder {
+            limits: Limits::default(),
+            overrides: Vec::new(),
+            strict: false,
+            adapt_downgrade: false,
+            observer: (),
+            recovery: None,
+        }
+    }
+}
+
+impl Default for TerminalStateLayer {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<O> Clone for TerminalStateLayer<O> {
+    fn clone(&self) -> Self {
+        Self { config: Arc::clone(&self.config) }
+    }
+}
+
+impl<O> fmt::Debug for TerminalStateLayer<O> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TerminalStateLayer").field("limits", &self.config.limits).finish_non_exhaustive()
+    }
+}
+
+impl<S, O> Layer<S> for TerminalStateLayer<O> {
+    type Service = TerminalStateService<S, O>;
+
+    fn layer(&self, inner: S) -> Self::Service {
+        TerminalStateService::new(inner, Arc::clone(&self.config))
+    }
+}
+
+/// Builds a [`TerminalStateLayer`].
+#[derive(Clone)]
+#[must_use = "a builder does nothing before `build`"]
+pub struct TerminalStateBuilder<O = ()> {
+    limits: Limits,
+    overrides: Vec<(Operation, LimitOverrides)>,
+    strict: bool,
+    adapt_downgrade: bool,
+    observer: O,
+    recovery: Option<Recovery>,
+}
+
+impl<O> TerminalStateBuilder<O> {
+    /// The bounds of all calls. Default: [`Limits::default`].
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Other bounds for one operation, on top of [`limits`](Self::limits). `ready` is not among them: the client is
+    /// waited for before the call is known.
+    pub fn operation_limits(mut self, operation: Operation, overrides: LimitOverrides) -> Self {
+        self.overrides.push((operation, overrides));
+        self
+    }
+
+    /// Refuses, as `broken/protocol_violation`, what a lenient reader understands though the peer is slightly wrong
+    /// (see [`Outcome::tolerated`](crate::Outcome::tolerated)). Default: off.
+    pub fn strict(mut self, strict: bool) -> Self {
+        self.strict = strict;
+        self
+    }
+
+    /// Turns one JSON result that answers a streaming call into a stream of one event, instead of refusing it as
+    /// `broken/silent_downgrade`. Default: off.
+    pub fn adapt_downgrade(mut self, adapt: bool) -> Self {
+        self.adapt_downgrade = adapt;
+        self
+    }
+
+    /// Told of each call's end. Default: nobody.
+    pub fn observe<P>(self, observer: P) -> TerminalStateBuilder<P>
+    where
+        P: Observe,
+    {
+        let Self { limits, overrides, strict, adapt_downgrade, observer: _, recovery } = self;
+        TerminalStateBuilder { limits, overrides, strict, adapt_downgrade, observer, recovery }
+    }
+
+    /// What is done about a task that a failed or abandoned call leaves behind. Default: nothing.
+    pub fn recovery(mut self, recovery: Recovery) -> Self {
+        self.recovery = Some(recovery);
+        self
+    }
+
+    /// The layer.
+    ///
+    /// # Errors
+    ///
+    /// If the bounds contradict each other, are zero or no bound at all, or the recovery does nothing. The error names
+    /// the setting and the fix.
+    pub fn build(self) -> Result<TerminalStateLayer<O>, ConfigError> {
+        let Self { limits, overrides, strict, adapt_downgrade, observer, recovery } = self;
+        check(&limits, None)?;
+        if recovery.as_ref().is_some_and(Recovery::does_nothing) {
+            return Err(ConfigError {
+                setting: "recovery",
+                operation: None,
+                why: "does nothing: choose cancel_on_failure, cancel_on_drop or reconcile".into(),
+            });
+        }
+        let mut per_operation: [Option<Box<Limits>>; Operation::COUNT] = Default::default();
+        for (operation, by) in &overrides {
+            let slot = &mut per_operation[operation.index()];
+            let changed = slot.as_deref().unwrap_or(&limits).overridden(by);
+            check(&changed, Some(*operation))?;
+            *slot = Some(Box::new(changed));
+        }
+        let config = Config { limits, per_operation, strict, adapt_downgrade, observer, recovery };
+        Ok(TerminalStateLayer { config: Arc::new(config) })
+    }
+}
+
+fn check(limits: &Limits, operation: Option<Operation>) -> Result<(), ConfigError> {
+    match limits.contradiction() {
+        Some((setting, why)) => Err(ConfigError { setting, operation, why }),
+        None => Ok(()),
+    }
+}
+
+impl<O> fmt::Debug for TerminalStateBuilder<O> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TerminalStateBuilder")
+            .field("limits", &self.limits)
+            .field("overrides", &self.overrides)
+            .field("strict", &self.strict)
+            .field("adapt_downgrade", &self.adapt_downgrade)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A configuration that contradicts itself.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{setting}{} {why}", .operation.map(|o| format!(" of {o}")).unwrap_or_default())]
+pub struct ConfigError {
+    setting: &'static str,
+    operation: Option<Operation>,
+    why: String,
+}
+
+impl ConfigError {
+    /// The setting that is wrong.
+    #[must_use]
+    pub fn setting(&self) -> &'static str {
+        self.setting
+    }
+
+    /// The operation that it is set for, if it is not set for all.
+    #[must_use]
+    pub fn operation(&self) -> Option<Operation> {
+        self.operation
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn a_contradiction_is_refused_when_built() {
+        let error =
+            TerminalStateLayer::builder().limits(Limits::default().total(Duration::from_secs(10))).build().unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "head (30s) is above total_unary (10s): it could never be reached; lower it, or raise total_unary"
+        );
+    }
+
+    #[test]
+    fn so_is_one_of_a_single_operation() {
+        let error = TerminalStateLayer::builder()
+            .operation_limits(Operation::GetTask, LimitOverrides::default().idle(Duration::from_secs(601)))
+            .build()
+            .unwrap_err();
+        assert_eq!((error.setting(), error.operation()), ("idle", Some(Operation::GetTask)));
+        assert_eq!(
+            error.to_string(),
+            "idle of GetTask (601s) is above total_unary (600s): it could never be reached; lower it, or raise total_unary"
+        );
+    }
+}

@@ -1,0 +1,227 @@
+use std::time::Duration;
+
+use crate::call::Call;
+
+macro_rules! bounds {
+    ($($(#[$doc:meta])* $name:ident: $type:ty = $default:expr;)*) => {
+        /// The bounds of a call, all finite. See each setter for what it bounds and for its default.
+        #[derive(Clone, Debug, PartialEq, Eq)]
+        pub struct Limits {
+            $(pub(crate) $name: $type,)*
+        }
+
+        impl Default for Limits {
+            fn default() -> Self {
+                Self { $($name: $default,)* }
+            }
+        }
+
+        impl Limits {
+            $(
+                $(#[$doc])*
+                #[must_use]
+                pub fn $name(mut self, value: $type) -> Self {
+                    self.$name = value;
+                    self
+                }
+            )*
+
+            pub(crate) fn overridden(&self, by: &LimitOverrides) -> Self {
+                Self { $($name: by.$name.unwrap_or(self.$name),)* }
+            }
+        }
+
+        /// Changes to [`Limits`]: for one operation
+        /// ([`operation_limits`](crate::TerminalStateBuilder::operation_limits)), or, put into a request's
+        /// extensions, for one call.
+        ///
+        /// A call's own bounds are cut to its total where they exceed it.
+        #[derive(Clone, Debug, Default, PartialEq, Eq)]
+        pub struct LimitOverrides {
+            $($name: Option<$type>,)*
+        }
+
+        impl LimitOverrides {
+            $(
+                $(#[$doc])*
+                #[must_use]
+                pub fn $name(mut self, value: $type) -> Self {
+                    self.$name = Some(value);
+                    self
+                }
+            )*
+        }
+    };
+}
+
+bounds! {
+    /// How long the client below may take to become ready. Default: 5 s.
+    ready: Duration = Duration::from_secs(5);
+    /// From the call to the response head. Default: 30 s.
+    head: Duration = Duration::from_secs(30);
+    /// The same for a send that may wait until its task rests, streams included: several servers send no head before
+    /// that, or before their first event. Default: 300 s.
+    blocking_head: Duration = Duration::from_secs(300);
+    /// From the head of a stream to its first event; comments are none. Default: 30 s.
+    first_event: Duration = Duration::from_secs(30);
+    /// Without a byte, in a body. Some servers send no keep-alives. Default: 120 s.
+    idle: Duration = Duration::from_secs(120);
+    /// With bytes, but without an event, in a stream. Default: 300 s.
+    event_gap: Duration = Duration::from_secs(300);
+    /// The whole of a unary call, from `CallLayer` on. Default: 600 s.
+    total_unary: Duration = Duration::from_secs(600);
+    /// The whole of a stream, from `CallLayer` on. Default: 3,600 s.
+    total_stream: Duration = Duration::from_secs(3600);
+    /// After a terminal event or INPUT_REQUIRED, until the peer closes; then the stream is ended as the success it
+    /// is. Default: 2 s.
+    linger: Duration = Duration::from_secs(2);
+    /// The same after AUTH_REQUIRED, which may resume by itself (A2A 1.0 §7.6.1). Default: 600 s.
+    auth_wait: Duration = Duration::from_secs(600);
+    /// The body of a unary answer, in bytes. Default: 32 MiB.
+    max_unary_body: usize = 32 << 20;
+    /// One event of a stream, in bytes. Default: 16 MiB.
+    max_event: usize = 16 << 20;
+    /// How much of a refusal's body is kept, in bytes; the rest is dropped, not waited for. Default: 64 KiB.
+    max_refusal: usize = 64 << 10;
+}
+
+impl Limits {
+    /// Sets the total of unary calls and of streams.
+    #[must_use]
+    pub fn total(self, total: Duration) -> Self {
+        self.total_unary(total).total_stream(total)
+    }
+
+    /// The defaults, each bound cut to `total`.
+    #[must_use]
+    pub fn within(total: Duration) -> Self {
+        let limits = Self::default();
+        Self {
+            ready: limits.ready.min(total),
+            total_unary: limits.total_unary.min(total),
+            total_stream: limits.total_stream.min(total),
+            ..limits
+        }
+        .cut_to_total()
+    }
+
+    /// What is wrong with these bounds, if anything: its name, and why.
+    pub(crate) fn contradiction(&self) -> Option<(&'static str, String)> {
+        let durations = [
+            ("ready", self.ready),
+            ("head", self.head),
+            ("blocking_head", self.blocking_head),
+            ("first_event", self.first_event),
+            ("idle", self.idle),
+            ("event_gap", self.event_gap),
+            ("total_unary", self.total_unary),
+            ("total_stream", self.total_stream),
+            ("linger", self.linger),
+            ("auth_wait", self.auth_wait),
+        ];
+        if let Some((name, _)) = durations.iter().find(|(_, bound)| bound.is_zero()) {
+            return Some((name, "is zero, so that no call could end well".into()));
+        }
+        // Sums of instants and bounds must not overflow; nobody waits for a century.
+        let century = Duration::from_secs(100 * 365 * 86_400);
+        if let Some((name, _)) = durations.iter().find(|(_, bound)| *bound > century) {
+            return Some((name, "is longer than a century, which is no bound".into()));
+        }
+        let sizes =
+            [("max_unary_body", self.max_unary_body), ("max_event", self.max_event), ("max_refusal", self.max_refusal)];
+        if let Some((name, _)) = sizes.iter().find(|(_, size)| *size == 0) {
+            return Some((name, "is zero, so that no answer would fit".into()));
+        }
+        let above = |name, bound: Duration, total_name: &str, total: Duration| {
+            (bound > total).then(|| {
+                let why = format!("({bound:?}) is above {total_name} ({total:?}): it could never be reached; lower it, or raise {total_name}");
+                (name, why)
+            })
+        };
+        let longest = self.total_unary.max(self.total_stream);
+        above("ready", self.ready, "the total", longest)
+            .or_else(|| above("head", self.head, "total_unary", self.total_unary))
+            .or_else(|| above("blocking_head", self.blocking_head, "total_unary", self.total_unary))
+            .or_else(|| above("idle", self.idle, "total_unary", self.total_unary))
+            .or_else(|| above("head", self.head, "total_stream", self.total_stream))
+            .or_else(|| above("blocking_head", self.blocking_head, "total_stream", self.total_stream))
+            .or_else(|| above("first_event", self.first_event, "total_stream", self.total_stream))
+            .or_else(|| above("idle", self.idle, "total_stream", self.total_stream))
+            .or_else(|| above("event_gap", self.event_gap, "total_stream", self.total_stream))
+            .or_else(|| above("linger", self.linger, "total_stream", self.total_stream))
+            .or_else(|| above("auth_wait", self.auth_wait, "total_stream", self.total_stream))
+    }
+
+    /// Each bound cut to the total that contains it.
+    pub(crate) fn cut_to_total(self) -> Self {
+        let shorter = self.total_unary.min(self.total_stream);
+        Self {
+            head: self.head.min(shorter),
+            blocking_head: self.blocking_head.min(shorter),
+            idle: self.idle.min(shorter),
+            first_event: self.first_event.min(self.total_stream),
+            event_gap: self.event_gap.min(self.total_stream),
+            linger: self.linger.min(self.total_stream),
+            auth_wait: self.auth_wait.min(self.total_stream),
+            ..self
+        }
+    }
+
+    /// From the call to the response head.
+    pub(super) fn head_of(&self, call: &Call) -> Duration {
+        // A request that nobody could name may be a send: JSON-RPC without a `CallLayer`.
+        if call.is_blocking() || call.operation().is_none() { self.blocking_head } else { self.head }
+    }
+
+    pub(super) fn total_of(&self, stream: bool) -> Duration {
+        if stream { self.total_stream } else { self.total_unary }
+    }
+
+    /// The shortest of the bounds that one phase of a call may set while an earlier one runs; see
+    /// [`Timer`](super::timer::Timer). `linger` is left out: it begins once, and then sets the timer anew.
+    pub(super) fn floor(&self) -> Duration {
+        self.head.min(self.blocking_head).min(self.first_event).min(self.idle).min(self.event_gap).min(self.auth_wait)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_defaults_hold_together() {
+        assert_eq!(Limits::default().contradiction(), None);
+    }
+
+    #[test]
+    fn a_bound_above_the_total_is_named_with_the_fix() {
+        let limits = Limits::default().total(Duration::from_secs(10));
+        let (name, why) = limits.contradiction().unwrap();
+        assert_eq!(name, "head");
+        assert_eq!(why, "(30s) is above total_unary (10s): it could never be reached; lower it, or raise total_unary");
+        assert_eq!(limits.cut_to_total().contradiction(), None);
+    }
+
+    #[test]
+    fn zero_and_eternity_are_no_bounds() {
+        assert_eq!(Limits::default().idle(Duration::ZERO).contradiction().unwrap().0, "idle");
+        assert_eq!(Limits::default().total(Duration::MAX).contradiction().unwrap().0, "total_unary");
+        assert_eq!(Limits::default().max_event(0).contradiction().unwrap().0, "max_event");
+    }
+
+    #[test]
+    fn within_keeps_every_bound_below_the_total() {
+        for seconds in [1, 10, 60, 4000] {
+            assert_eq!(Limits::within(Duration::from_secs(seconds)).contradiction(), None, "{seconds}");
+        }
+        assert_eq!(Limits::within(Duration::from_secs(10)).total_stream, Duration::from_secs(10));
+    }
+
+    #[test]
+    fn overrides_change_what_they_name() {
+        let by = LimitOverrides::default().head(Duration::from_secs(1)).max_event(7);
+        let limits = Limits::default().overridden(&by);
+        assert_eq!((limits.head, limits.max_event), (Duration::from_secs(1), 7));
+        assert_eq!(limits.idle, Limits::default().idle);
+    }
+}

@@ -1,0 +1,408 @@
+//! A stream of events on its way through: judged as it passes, each event handed on as soon as it is found good.
+
+use std::{
+    pin::Pin,
+    task::{Context, Poll, ready},
+};
+
+use bytes::Bytes;
+use http::{HeaderMap, response::Parts};
+use http_body::Body;
+use pin_project_lite::pin_project;
+
+use super::{
+    deadline::{Due, Phase},
+    flight::{Flight, Rescue},
+    pieces::Pieces,
+    shape,
+};
+use crate::{
+    error::{BoxError, CallError, PeerResponse},
+    outcome::{Class, Observe, OutcomeKind},
+    wire::{
+        Expected, Finish, Flaw, JsonRpcId, Judge, MediaType, PeerError, Progress, StepKind, StreamJudge, Tolerated,
+        Verdict, sse::event_data,
+    },
+};
+
+pin_project! {
+    pub(super) struct Live<B, O>
+    where
+        O: Observe,
+    {
+        // Dropped when the stream is over, and with it the connection's hold on it.
+        #[pin]
+        body: Option<B>,
+        rest: Rest<O>,
+    }
+}
+
+/// All of a stream but the body that it comes from.
+struct Rest<O>
+where
+    O: Observe,
+{
+    flight: Flight<O>,
+    judge: StreamJudge,
+    expected: Expected,
+    /// Bytes of an event that has not ended yet.
+    held: Pieces,
+    /// Bytes that may go out.
+    out: Pieces,
+    /// Whether an event ended in what goes out next.
+    event_in_out: bool,
+    trailers: Option<HeaderMap>,
+    /// The head, until the first event is there and the caller gets it.
+    head: Option<Box<Parts>>,
+    rescue: Option<(Rescue, CallError)>,
+    failure: Option<CallError>,
+    over: bool,
+}
+
+/// What a stream has for its reader.
+pub(super) enum Out {
+    Data(Bytes),
+    Trailers(HeaderMap),
+    Failure(CallError),
+    End,
+}
+
+impl<B, O> Live<B, O>
+where
+    B: Body<Data = Bytes>,
+    B::Error: Into<BoxError>,
+    O: Observe,
+{
+    pub(super) fn new(body: B, head: Parts, expected: Expected, mut flight: Flight<O>) -> Self {
+        flight.enter(Phase::FirstEvent);
+        let task_first = shape::task_comes_first(&flight.call, expected);
+        let judge = StreamJudge::new(expected, flight.limits().max_event, task_first);
+        let rest = Rest {
+            flight,
+            judge,
+            expected,
+            held: Pieces::default(),
+            out: Pieces::default(),
+            event_in_out: false,
+            trailers: None,
+            head: Some(Box::new(head)),
+            rescue: None,
+            failure: None,
+            over: false,
+        };
+        Self { body: Some(body), rest }
+    }
+
+    /// The head, once the first event is in hand; or why there will be none.
+    pub(super) fn poll_first_event(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<Parts, CallError>> {
+        loop {
+            let rest = self.as_mut().project().rest;
+            if rest.flight.seen.events > 0 || (rest.over && rest.failure.is_none()) {
+                if let Some(head) = rest.head.take() {
+                    return Poll::Ready(Ok(*head));
+                }
+            }
+            if let Some(failure) = rest.failure.take() {
+                return Poll::Ready(Err(failure));
+            }
+            // Comments that come before the first event are kept for the caller, but not without end.
+            if rest.out.len() > rest.flight.limits().max_event {
+                let error = rest.flight.broken(Class::TooLarge, "comments without end, and no event");
+                rest.fail(error);
+                continue;
+            }
+            ready!(self.as_mut().advance(cx));
+        }
+    }
+
+    pub(super) fn poll_out(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Out> {
+        loop {
+            let this = self.as_mut().project();
+            let rest = this.rest;
+            if let Some(bytes) = rest.out.pop() {
+                if !rest.event_in_out {
+                    rest.flight.hand_out_without_event();
+                }
+                if rest.out.is_empty() {
+                    rest.event_in_out = false;
+                }
+                return Poll::Ready(Out::Data(bytes));
+            }
+            if let Some(failure) = rest.failure.take() {
+                return Poll::Ready(Out::Failure(failure));
+            }
+            if rest.over {
+                return Poll::Ready(rest.trailers.take().map_or(Out::End, Out::Trailers));
+            }
+            ready!(self.as_mut().advance(cx));
+        }
+    }
+
+    pub(super) fn is_over(&self) -> bool {
+        let rest = &self.rest;
+        rest.over && rest.out.is_empty() && rest.failure.is_none() && rest.trailers.is_none()
+    }
+
+    /// Takes the next step: one frame, the end, or a bound that was reached.
+    fn advance(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        let mut this = self.project();
+        let rest = this.rest;
+        if let Some((rescue, _)) = &mut rest.rescue {
+            let rescued = ready!(rescue.as_mut().poll(cx));
+            rest.end_of_rescue(rescued);
+            return Poll::Ready(());
+        }
+        // Nothing is polled again that has ended.
+        let Some(body) = this.body.as_mut().as_pin_mut() else {
+            rest.over = true;
+            return Poll::Ready(());
+        };
+        match body.poll_frame(cx) {
+            Poll::Ready(Some(Ok(frame))) => match frame.into_data() {
+                Ok(data) => {
+                    let due = rest.flight.note_frame(data.len());
+                    rest.take_in(data);
+                    if let Some(due) = due.filter(|_| !rest.over) {
+                        rest.bound_reached(due);
+                    }
+                }
+                Err(frame) => rest.trailers = frame.into_trailers().ok(),
+            },
+            Poll::Ready(Some(Err(error))) => rest.broke_off(error.into()),
+            Poll::Ready(None) => rest.ended(),
+            Poll::Pending => {
+                let due = ready!(rest.flight.poll_bounds(cx));
+                rest.bound_reached(due);
+            }
+        }
+        if rest.over || rest.rescue.is_some() {
+            this.body.set(None);
+        }
+        Poll::Ready(())
+    }
+}
+
+impl<O> Rest<O>
+where
+    O: Observe,
+{
+    /// Judges a frame: what is found good goes out, what is unfinished is held.
+    fn take_in(&mut self, mut data: Bytes) {
+        let mut at = 0;
+        let mut good = 0;
+        while at < data.len() && self.judge.progress() != Progress::Done {
+            let step = self.judge.step(&data[at..], id_of(&self.flight));
+            at += step.consumed;
+            match step.kind {
+                StepKind::Event => {
+                    if let Some(error) = self.flight.strictly(self.judge.tolerated()) {
+                        self.let_out(data.split_to(good));
+                        return self.fail(error);
+                    }
+                    good = at;
+                    self.event_ended();
+                }
+                StepKind::Boundary => good = at,
+                StepKind::Held => break,
+                StepKind::Error => {
+                    self.let_out(data.split_to(good));
+                    self.held.push(data.split_to(at - good));
+                    return self.refused();
+                }
+                StepKind::Flawed(flaw) => {
+                    self.let_out(data.split_to(good));
+                    return self.flawed(flaw);
+                }
+            }
+        }
+        // Behind the end of the task nothing is judged any more, and all of it passes.
+        if self.judge.progress() == Progress::Done {
+            return self.let_out(data);
+        }
+        if good > 0 {
+            let rest = data.split_off(good);
+            self.let_out(data);
+            self.held.push(rest);
+        } else {
+            self.held.push(data);
+        }
+    }
+
+    /// What was held and `data` behind it may go out.
+    fn let_out(&mut self, data: Bytes) {
+        if data.is_empty() {
+            return;
+        }
+        if !self.held.is_empty() {
+            self.held.append_to(&mut self.out);
+        }
+        self.out.push(data);
+    }
+
+    /// An event was found good.
+    fn event_ended(&mut self) {
+        self.event_in_out = true;
+        self.flight.note_event();
+        self.note_seen();
+        match self.judge.progress() {
+            Progress::Open => self.flight.enter(Phase::Events),
+            Progress::InputRequired => self.flight.enter(Phase::Linger),
+            Progress::AuthRequired => self.flight.enter(Phase::AuthWait),
+            Progress::Done => {
+                self.flight.enter(Phase::Linger);
+                self.flight.succeed_as_seen();
+            }
+        }
+    }
+
+    fn note_seen(&mut self) {
+        let seen = &mut self.flight.seen;
+        seen.events = self.judge.events();
+        seen.task_state = self.judge.state();
+        seen.tolerated = self.judge.tolerated();
+        if seen.task_id.is_none() {
+            seen.task_id = self.judge.task_id().map(Into::into);
+        }
+    }
+
+    /// The task rests: whatever the transport does now, the stream is a success.
+    fn rests(&self) -> bool {
+        self.judge.progress() != Progress::Open
+    }
+
+    fn end_well(&mut self) {
+        self.held.append_to(&mut self.out);
+        self.flight.succeed_as_seen();
+        self.over = true;
+    }
+
+    fn bound_reached(&mut self, due: Due) {
+        if due.class == Class::Success || self.judge.progress() == Progress::Done {
+            return self.end_well();
+        }
+        let error = self.flight.timeout(due);
+        self.fail(error);
+    }
+
+    fn broke_off(&mut self, error: BoxError) {
+        if self.rests() {
+            return self.end_well();
+        }
+        let error = self.flight.cut(error);
+        self.fail(error);
+    }
+
+    fn ended(&mut self) {
+        if self.judge.progress() == Progress::Done {
+            return self.end_well();
+        }
+        match self.judge.finish(id_of(&self.flight)) {
+            Finish::Clean => {}
+            Finish::Event { missing } => {
+                if let Some(error) = self.flight.strictly(self.judge.tolerated()) {
+                    return self.fail(error);
+                }
+                self.held.append_to(&mut self.out);
+                self.out.push(Bytes::from_static(missing));
+                self.event_ended();
+            }
+            Finish::Error => return self.refused(),
+            Finish::Cut => return self.truncated("the stream ended within an event"),
+            Finish::Flawed(flaw) => return self.flawed(flaw),
+            Finish::Unframed => return self.unframed(),
+        }
+        if self.rests() {
+            self.end_well();
+        } else if self.flight.seen.events == 0 {
+            self.flawed(Flaw::Empty);
+        } else {
+            self.truncated("the stream ended before its task rested");
+        }
+    }
+
+    fn truncated(&mut self, what: &'static str) {
+        let error = self.flight.broken(Class::Truncated, what);
+        self.fail(error);
+    }
+
+    fn flawed(&mut self, flaw: Flaw) {
+        let error = self.flight.flawed(flaw);
+        self.fail(error);
+    }
+
+    /// The event that is held is an error.
+    fn refused(&mut self) {
+        let raw = self.held.prefix(self.held.len());
+        let data = event_data(&raw);
+        self.refuse(&data, raw.slice(..raw.len().min(self.flight.limits().max_refusal)), raw.len());
+    }
+
+    fn refuse(&mut self, data: &[u8], kept: Bytes, len: usize) {
+        self.note_seen();
+        let max = self.flight.limits().max_refusal;
+        let mut failure = self.flight.failure(OutcomeKind::Refused, Class::PeerError, "the peer refused");
+        failure.peer = PeerError::parse(&data[..data.len().min(max)], MediaType::Json).map(Box::new);
+        failure.response = Some(PeerResponse {
+            status: self.flight.status(),
+            headers: self.head.as_ref().map(|head| head.headers.clone()).unwrap_or_default(),
+            truncated: kept.len() < len,
+            body: kept,
+            trailers: None,
+        });
+        self.fail(CallError::new(failure));
+    }
+
+    /// A JSON document under the media type of streams: an error in it is the peer's answer all the same.
+    fn unframed(&mut self) {
+        let mut judge = Judge::new(shape::downgraded(self.expected));
+        self.held.iter().for_each(|piece| judge.feed(piece));
+        match judge.finish(id_of(&self.flight)) {
+            Verdict::Error => {
+                let kept = self.held.prefix(self.flight.limits().max_refusal);
+                self.refuse(&kept.clone(), kept, self.held.len());
+            }
+            Verdict::Valid => {
+                let error = self.flight.broken(Class::SilentDowngrade, "one JSON result where a stream was asked");
+                self.fail(error);
+            }
+            Verdict::Flawed(flaw) => self.flawed(flaw),
+        }
+    }
+
+    fn fail(&mut self, error: CallError) {
+        self.held.clear();
+        if let Some(rescue) = self.flight.rescue(&error) {
+            self.rescue = Some((rescue, error));
+            return;
+        }
+        self.flight.fail(&error);
+        self.failure = Some(error);
+        self.over = true;
+    }
+
+    fn end_of_rescue(&mut self, rescued: Option<super::rescue::Rescued>) {
+        let Some((_, error)) = self.rescue.take() else { return };
+        match (rescued, self.flight.origin()) {
+            (Some(rescued), Some(origin)) => {
+                self.out.push(origin.event(&rescued));
+                self.flight.seen.events += 1;
+                self.flight.seen.task_state = Some(rescued.state);
+                self.flight.seen.tolerated.insert(Tolerated::RECONCILED);
+                self.flight.succeed_as_seen();
+            }
+            _ => {
+                self.flight.fail(&error);
+                self.failure = Some(error);
+            }
+        }
+        self.over = true;
+    }
+}
+
+/// The id to compare answers with; one that nobody read agrees with every other.
+pub(super) fn id_of<O>(flight: &Flight<O>) -> &JsonRpcId
+where
+    O: Observe,
+{
+    flight.call.id().unwrap_or(&JsonRpcId::Other)
+}

@@ -1,0 +1,28 @@
+//! Every call ends: bounds on time and size, and a judgement of what came.
+
+mod body;
+mod deadline;
+mod flight;
+mod future;
+mod judging;
+mod layer;
+mod limits;
+mod live;
+mod passing;
+mod pieces;
+mod recovery;
+mod rescue;
+mod service;
+mod shape;
+mod status;
+mod timer;
+mod whole;
+
+pub use self::{
+    body::TerminalStateBody,
+    future::TerminalStateFuture,
+    layer::{ConfigError, TerminalStateBuilder, TerminalStateLayer},
+    limits::{LimitOverrides, Limits},
+    recovery::Recovery,
+    service::TerminalStateService,
+};

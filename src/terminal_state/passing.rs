@@ -1,0 +1,138 @@
+//! An answer that nobody can judge: it passes as it is, within bounds and caps.
+
+use std::{
+    pin::Pin,
+    task::{Context, Poll, ready},
+};
+
+use bytes::Bytes;
+use http::response::Parts;
+use http_body::{Body, Frame};
+
+use super::{deadline::Phase, flight::Flight, judging, pieces::Pieces, status};
+use crate::{
+    call::Binding,
+    error::{BoxError, CallError},
+    outcome::{Class, Observe, OutcomeKind},
+    wire::{Expected, Judge, MediaType, PeerError, Verdict},
+};
+
+pub(super) struct Passing<O>
+where
+    O: Observe,
+{
+    flight: Flight<O>,
+    media: MediaType,
+    /// Reads along, for the outcome: a JSON-RPC answer may be an error under any status.
+    judge: Option<Judge>,
+    /// The first of an error's body, for the outcome.
+    kept: Pieces,
+    passed: usize,
+    cap: Option<usize>,
+    over: bool,
+}
+
+impl<O> Passing<O>
+where
+    O: Observe,
+{
+    pub(super) fn new(head: &Parts, read_along: Option<Expected>, mut flight: Flight<O>) -> Self {
+        let media = judging::media_type(&head.headers);
+        // A stream has no size of its own; time bounds it.
+        let streams = matches!(media, MediaType::EventStream | MediaType::Grpc);
+        flight.enter(Phase::Body);
+        flight.answer_is_stream(streams);
+        let cap = (!streams).then(|| flight.limits().max_unary_body);
+        let judge = read_along.map(Judge::new);
+        Self { flight, media, judge, kept: Pieces::default(), passed: 0, cap, over: false }
+    }
+
+    pub(super) fn poll_frame<B>(
+        &mut self,
+        mut body: Pin<&mut B>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, CallError>>>
+    where
+        B: Body<Data = Bytes>,
+        B::Error: Into<BoxError>,
+    {
+        if self.over {
+            return Poll::Ready(None);
+        }
+        let frame = match body.as_mut().poll_frame(cx) {
+            Poll::Ready(Some(Ok(frame))) => frame,
+            Poll::Ready(Some(Err(error))) => {
+                let error = self.flight.cut(error.into());
+                return self.fail(error);
+            }
+            Poll::Ready(None) => {
+                self.ended();
+                return Poll::Ready(None);
+            }
+            Poll::Pending => {
+                let due = ready!(self.flight.poll_bounds(cx));
+                let error = self.flight.timeout(due);
+                return self.fail(error);
+            }
+        };
+        if let Some(data) = frame.data_ref() {
+            if let Some(due) = self.flight.note_frame(data.len()) {
+                let error = self.flight.timeout(due);
+                return self.fail(error);
+            }
+            self.passed = self.passed.saturating_add(data.len());
+            if self.cap.is_some_and(|cap| self.passed > cap) {
+                let error = self.flight.broken(Class::TooLarge, "the body is larger than max_unary_body");
+                return self.fail(error);
+            }
+            self.read_along(data);
+        }
+        // Who sends a body on may never ask for the end that it was told of.
+        if body.is_end_stream() {
+            self.ended();
+        }
+        Poll::Ready(Some(Ok(frame)))
+    }
+
+    /// Nothing more comes; the outcome is as the answer says it.
+    pub(super) fn ended(&mut self) {
+        self.over = true;
+        let (kind, class) = self.verdict();
+        self.flight.settle_as(kind, class);
+    }
+
+    pub(super) fn is_over(&self) -> bool {
+        self.over
+    }
+
+    fn fail(&mut self, error: CallError) -> Poll<Option<Result<Frame<Bytes>, CallError>>> {
+        self.over = true;
+        self.flight.fail(&error);
+        Poll::Ready(Some(Err(error)))
+    }
+
+    fn read_along(&mut self, data: &Bytes) {
+        if let Some(judge) = &mut self.judge {
+            judge.feed(data);
+        }
+        let max = self.flight.limits().max_refusal;
+        if !self.flight.status().is_success() && self.media.is_json() && self.kept.len() < max {
+            let room = max - self.kept.len();
+            self.kept.push(data.slice(..data.len().min(room)));
+        }
+    }
+
+    fn verdict(&mut self) -> (OutcomeKind, Class) {
+        let status = self.flight.status();
+        let call = &self.flight.call;
+        let error = self.judge.as_mut().is_some_and(|judge| {
+            matches!(judge.finish(call.id().unwrap_or(&crate::wire::JsonRpcId::Other)), Verdict::Error)
+        });
+        if !status.is_success() && call.binding() != Some(Binding::Grpc) {
+            let peer = PeerError::parse(&self.kept.prefix(usize::MAX), self.media);
+            let verdict = status::with_body(status, call.binding(), call.task_id().is_some(), peer.as_ref());
+            return (verdict.kind, verdict.class);
+        }
+        if error { (OutcomeKind::Refused, Class::PeerError) } else { (OutcomeKind::Success, Class::Success) }
+    }
+}

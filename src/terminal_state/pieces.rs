@@ -1,0 +1,138 @@
+use std::collections::VecDeque;
+
+use bytes::{Buf, Bytes, BytesMut};
+
+/// Pieces of this size and more are kept as they came.
+const KEPT_WHOLE: usize = 1024;
+/// So many small pieces are kept as they came before they are put together.
+const KEPT_SMALL: usize = 16;
+
+/// Bytes in order, kept as the frames in which they came.
+///
+/// Many tiny frames (a peer that sends byte by byte) are put together instead: each would cost more to keep than it
+/// holds.
+#[derive(Debug, Default)]
+pub(super) struct Pieces {
+    first: Option<Bytes>,
+    more: VecDeque<Bytes>,
+    tail: BytesMut,
+    len: usize,
+}
+
+impl Pieces {
+    pub(super) fn len(&self) -> usize {
+        self.len
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    pub(super) fn push(&mut self, bytes: Bytes) {
+        if bytes.is_empty() {
+            return;
+        }
+        self.len += bytes.len();
+        if self.first.is_none() && self.more.is_empty() && self.tail.is_empty() {
+            self.first = Some(bytes);
+        } else if bytes.len() < KEPT_WHOLE && self.more.len() >= KEPT_SMALL {
+            self.tail.extend_from_slice(&bytes);
+        } else {
+            self.close_tail();
+            self.more.push_back(bytes);
+        }
+    }
+
+    pub(super) fn pop(&mut self) -> Option<Bytes> {
+        let bytes = self.first.take().or_else(|| self.more.pop_front()).or_else(|| {
+            let tail = self.tail.split();
+            (!tail.is_empty()).then(|| tail.freeze())
+        })?;
+        self.len -= bytes.len();
+        Some(bytes)
+    }
+
+    /// Moves all of it behind what `other` holds.
+    pub(super) fn append_to(&mut self, other: &mut Self) {
+        while let Some(bytes) = self.pop() {
+            other.push(bytes);
+        }
+    }
+
+    pub(super) fn clear(&mut self) {
+        *self = Self::default();
+    }
+
+    /// The first `max` bytes in one piece, copied only if they are not so already.
+    pub(super) fn prefix(&self, max: usize) -> Bytes {
+        match &self.first {
+            Some(first) if first.len() == self.len || first.len() >= max => first.slice(..first.len().min(max)),
+            _ => {
+                let mut whole = BytesMut::with_capacity(self.len.min(max));
+                for piece in self.iter() {
+                    let room = max - whole.len();
+                    whole.extend_from_slice(&piece[..piece.len().min(room)]);
+                    if piece.len() >= room {
+                        break;
+                    }
+                }
+                whole.freeze()
+            }
+        }
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = &[u8]> {
+        self.first.iter().chain(&self.more).map(|bytes| &bytes[..]).chain(std::iter::once(&self.tail[..]))
+    }
+
+    fn close_tail(&mut self) {
+        if self.tail.has_remaining() {
+            let tail = self.tail.split().freeze();
+            self.more.push_back(tail);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn drain(pieces: &mut Pieces) -> Vec<Bytes> {
+        std::iter::from_fn(|| pieces.pop()).collect()
+    }
+
+    #[test]
+    fn frames_come_out_as_they_went_in() {
+        let mut pieces = Pieces::default();
+        let frames = [Bytes::from_static(b"one"), Bytes::from(vec![b'x'; 5000]), Bytes::from_static(b"three")];
+        frames.iter().cloned().for_each(|frame| pieces.push(frame));
+        assert_eq!(pieces.len(), 5008);
+        let out = drain(&mut pieces);
+        assert!(frames.iter().zip(&out).all(|(a, b)| a.as_ptr() == b.as_ptr() && a == b));
+        assert!(pieces.is_empty());
+    }
+
+    #[test]
+    fn many_tiny_frames_are_put_together_in_order() {
+        let mut pieces = Pieces::default();
+        let bytes: Vec<u8> = (0..10_000u32).map(|i| (i % 251) as u8).collect();
+        bytes.iter().for_each(|b| pieces.push(Bytes::copy_from_slice(&[*b])));
+        pieces.push(Bytes::from(vec![7; 2000]));
+        pieces.push(Bytes::from_static(b"end"));
+        assert_eq!(pieces.prefix(300)[..], bytes[..300]);
+        let out = drain(&mut pieces);
+        assert!(out.len() < 30, "{}", out.len());
+        let all: Vec<u8> = out.concat();
+        assert_eq!(all[..10_000], bytes[..]);
+        assert!(all.ends_with(b"end"));
+    }
+
+    #[test]
+    fn a_prefix_of_one_frame_is_no_copy() {
+        let mut pieces = Pieces::default();
+        let frame = Bytes::from_static(b"0123456789");
+        pieces.push(frame.clone());
+        assert_eq!(pieces.prefix(100).as_ptr(), frame.as_ptr());
+        assert_eq!(&pieces.prefix(4)[..], b"0123");
+    }
+}

@@ -1,0 +1,210 @@
+use std::{
+    fmt,
+    future::Future,
+    pin::Pin,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use bytes::Bytes;
+use http::{Request, Response, StatusCode};
+use http_body::Body;
+use http_body_util::{BodyExt, Limited};
+use tokio::sync::Semaphore;
+use tower_service::Service;
+
+use super::rescue::{Origin, Rescued};
+use crate::error::BoxError;
+
+/// How much of an answer to a request of the layer's own is read at most.
+const MAX_ANSWER: usize = 8 << 20;
+
+/// What is done about the task that a failed or abandoned call leaves behind.
+///
+/// The layer's own requests, `CancelTask` and `GetTask`, go through a client of their own: a clone of the same one is
+/// the usual choice. They carry the headers of the call that caused them. At most [`max_in_flight`](Self::max_in_flight)
+/// run at once and each for at most [`timeout`](Self::timeout); beyond that they are not sent.
+///
+/// ```
+/// # use std::convert::Infallible;
+/// # use bytes::Bytes;
+/// # use http_body_util::Full;
+/// # let client = tower::service_fn(|_: http::Request<Full<Bytes>>| async {
+/// #     Ok::<_, Infallible>(http::Response::new(Full::<Bytes>::default()))
+/// # });
+/// use a2a_guard::{Recovery, TerminalStateLayer};
+///
+/// let layer = TerminalStateLayer::builder()
+///     .recovery(Recovery::new(client).reconcile().cancel_on_drop())
+///     .build()?;
+/// # Ok::<(), a2a_guard::ConfigError>(())
+/// ```
+#[derive(Clone)]
+pub struct Recovery {
+    client: Arc<dyn Client>,
+    cancel_on_failure: bool,
+    cancel_on_drop: bool,
+    reconcile: bool,
+    timeout: Duration,
+    permits: Arc<Semaphore>,
+}
+
+impl Recovery {
+    /// Nothing is done yet; requests will go through `service`. Default bounds: 16 in flight, 5 s each.
+    pub fn new<S, B, R>(service: S) -> Self
+    where
+        S: Service<Request<B>, Response = Response<R>> + Clone + Send + 'static,
+        S::Future: Send,
+        S::Error: Into<BoxError>,
+        B: From<Bytes> + Send + 'static,
+        R: Body + Send + 'static,
+        R::Data: Send,
+        R::Error: Into<BoxError>,
+    {
+        let client = move |service: S, request: Request<Bytes>| exchange(service, request.map(B::from));
+        Self {
+            client: Arc::new(Erased { service: Mutex::new(service), send: client }),
+            cancel_on_failure: false,
+            cancel_on_drop: false,
+            reconcile: false,
+            timeout: Duration::from_secs(5),
+            permits: Arc::new(Semaphore::new(16)),
+        }
+    }
+
+    /// Sends `CancelTask` after a timeout, a truncation or a lost connection, if the task's id is known (and, with
+    /// [`reconcile`](Self::reconcile), if the task turned out not to have finished).
+    #[must_use]
+    pub fn cancel_on_failure(mut self) -> Self {
+        self.cancel_on_failure = true;
+        self
+    }
+
+    /// Sends `CancelTask` when the caller drops a call before its end, if the task's id is known. Needs a tokio
+    /// runtime where it is dropped; without one nothing is sent.
+    #[must_use]
+    pub fn cancel_on_drop(mut self) -> Self {
+        self.cancel_on_drop = true;
+        self
+    }
+
+    /// Asks `GetTask`, once, after a timeout, a truncation or a lost connection, if the task's id is known; a task
+    /// that did finish becomes the call's success: a stream's last event, or a unary answer. The outcome lists it as
+    /// tolerated (`reconciled`). The call ends up to [`timeout`](Self::timeout) later for it.
+    #[must_use]
+    pub fn reconcile(mut self) -> Self {
+        self.reconcile = true;
+        self
+    }
+
+    /// How long a request of the layer's own may take. Default: 5 s.
+    #[must_use]
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = timeout;
+        self
+    }
+
+    /// How many requests of the layer's own may run at once. Default: 16.
+    #[must_use]
+    pub fn max_in_flight(mut self, max: usize) -> Self {
+        self.permits = Arc::new(Semaphore::new(max.min(Semaphore::MAX_PERMITS)));
+        self
+    }
+
+    pub(super) fn does_nothing(&self) -> bool {
+        !(self.cancel_on_failure || self.cancel_on_drop || self.reconcile)
+    }
+
+    pub(super) fn reconciles(&self) -> bool {
+        self.reconcile
+    }
+
+    pub(super) fn cancels_on_drop(&self) -> bool {
+        self.cancel_on_drop
+    }
+
+    pub(super) fn cancels_on_failure(&self) -> bool {
+        self.cancel_on_failure
+    }
+
+    /// Asks for the task once.
+    pub(super) fn ask(
+        &self,
+        origin: &Origin,
+        task_id: &str,
+    ) -> Option<Pin<Box<dyn Future<Output = Option<Rescued>> + Send>>> {
+        let permit = Arc::clone(&self.permits).try_acquire_owned().ok()?;
+        let request = origin.get_task(task_id)?;
+        let reading = origin.reader();
+        let answer = self.client.send(request);
+        let bound = self.timeout;
+        Some(Box::pin(async move {
+            let _permit = permit;
+            let (status, body) = tokio::time::timeout(bound, answer).await.ok()?.ok()?;
+            status.is_success().then(|| reading.finished_task(&body)).flatten()
+        }))
+    }
+
+    /// Cancels the task, in a task of the runtime's.
+    pub(super) fn cancel(&self, origin: &Origin, task_id: &str) {
+        let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
+        let Ok(permit) = Arc::clone(&self.permits).try_acquire_owned() else { return };
+        let Some(request) = origin.cancel_task(task_id) else { return };
+        let answer = self.client.send(request);
+        let bound = self.timeout;
+        runtime.spawn(async move {
+            let _permit = permit;
+            // Whatever comes of it: there is nobody left to tell.
+            let _ = tokio::time::timeout(bound, answer).await;
+        });
+    }
+}
+
+impl fmt::Debug for Recovery {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Recovery")
+            .field("cancel_on_failure", &self.cancel_on_failure)
+            .field("cancel_on_drop", &self.cancel_on_drop)
+            .field("reconcile", &self.reconcile)
+            .field("timeout", &self.timeout)
+            .finish_non_exhaustive()
+    }
+}
+
+type Answer = Pin<Box<dyn Future<Output = Result<(StatusCode, Bytes), BoxError>> + Send>>;
+
+/// A client without its type: a `Drop` can add no bounds.
+trait Client: Send + Sync {
+    fn send(&self, request: Request<Bytes>) -> Answer;
+}
+
+struct Erased<S, F> {
+    /// Only cloned under the lock, which asks no `Sync` of the service.
+    service: Mutex<S>,
+    send: F,
+}
+
+impl<S, F, A> Client for Erased<S, F>
+where
+    S: Clone + Send,
+    F: Fn(S, Request<Bytes>) -> A + Send + Sync,
+    A: Future<Output = Result<(StatusCode, Bytes), BoxError>> + Send + 'static,
+{
+    fn send(&self, request: Request<Bytes>) -> Answer {
+        let service = self.service.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        Box::pin((self.send)(service, request))
+    }
+}
+
+async fn exchange<S, B, R>(mut service: S, request: Request<B>) -> Result<(StatusCode, Bytes), BoxError>
+where
+    S: Service<Request<B>, Response = Response<R>>,
+    S::Error: Into<BoxError>,
+    R: Body,
+    R::Error: Into<BoxError>,
+{
+    std::future::poll_fn(|cx| service.poll_ready(cx)).await.map_err(Into::into)?;
+    let (head, body) = service.call(request).await.map_err(Into::into)?.into_parts();
+    let body = Limited::new(body, MAX_ANSWER).collect().await?.to_bytes();
+    Ok((head.status, body))
+}

@@ -1,0 +1,245 @@
+//! The layer's own requests about a task, and what their answers become.
+
+use bytes::Bytes;
+use http::{
+    HeaderMap, HeaderName, HeaderValue, Method, Request, Uri,
+    header::{
+        ACCEPT, ACCEPT_ENCODING, CONNECTION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, EXPECT, TE,
+        TRANSFER_ENCODING, UPGRADE,
+    },
+    uri::PathAndQuery,
+};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use serde_json::value::RawValue;
+
+use crate::{
+    call::{self, Binding, Call, Operation, ProtocolVersion},
+    wire::{Envelope, Expected, JsonRpcId, Judge, Payload, TaskState, Verdict, Wrapping},
+};
+
+/// Unreserved characters of RFC 3986 stay as they are in a path segment.
+const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+
+/// The id of the layer's own JSON-RPC requests: no caller of ours meets their answers.
+const OWN_ID: &str = "a2a-guard";
+
+/// Headers that belong to the first request's body or connection.
+const NOT_REPEATED: [HeaderName; 10] = [
+    ACCEPT,
+    ACCEPT_ENCODING,
+    CONNECTION,
+    CONTENT_ENCODING,
+    CONTENT_LENGTH,
+    CONTENT_TYPE,
+    EXPECT,
+    TE,
+    TRANSFER_ENCODING,
+    UPGRADE,
+];
+
+/// The request that a task came of, as far as another about the same task needs it.
+#[derive(Debug)]
+pub(super) struct Origin {
+    call: Call,
+    method: Method,
+    uri: Uri,
+    headers: HeaderMap,
+}
+
+/// A task that turned out to have finished.
+#[derive(Debug)]
+pub(super) struct Rescued {
+    pub(super) state: TaskState,
+    /// The task's JSON, in one line.
+    task: Box<str>,
+}
+
+impl Origin {
+    /// `None` for calls whose loss leaves no task behind.
+    pub(super) fn of<B>(call: &Call, request: &Request<B>) -> Option<Self> {
+        let operation = call.operation()?;
+        let leaves_task = operation.is_send() || operation == Operation::SubscribeToTask;
+        let judged = matches!(call.binding(), Some(Binding::JsonRpc | Binding::HttpJson));
+        (leaves_task && judged).then(|| Self {
+            call: call.clone(),
+            method: request.method().clone(),
+            uri: request.uri().clone(),
+            headers: request.headers().clone(),
+        })
+    }
+
+    pub(super) fn get_task(&self, task_id: &str) -> Option<Request<Bytes>> {
+        self.request(Operation::GetTask, Method::GET, task_id, "")
+    }
+
+    pub(super) fn cancel_task(&self, task_id: &str) -> Option<Request<Bytes>> {
+        self.request(Operation::CancelTask, Method::POST, task_id, ":cancel")
+    }
+
+    pub(super) fn reader(&self) -> Reader {
+        Reader { json_rpc: self.call.binding() == Some(Binding::JsonRpc) }
+    }
+
+    /// The event that tells a stream's reader of the finished task.
+    pub(super) fn event(&self, rescued: &Rescued) -> Bytes {
+        format!("data: {}\n\n", self.answer(rescued)).into()
+    }
+
+    /// The body that answers a unary send with the finished task.
+    pub(super) fn body(&self, rescued: &Rescued) -> Bytes {
+        self.answer(rescued).into()
+    }
+
+    fn answer(&self, Rescued { task, .. }: &Rescued) -> String {
+        if self.call.binding() != Some(Binding::JsonRpc) {
+            return format!("{{\"task\":{task}}}");
+        }
+        let id = self.call.id().map_or_else(|| "null".into(), JsonRpcId::to_json);
+        if self.version() >= ProtocolVersion::V1_0 {
+            format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{\"task\":{task}}}}}")
+        } else {
+            format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{task}}}")
+        }
+    }
+
+    fn version(&self) -> ProtocolVersion {
+        self.call.version().unwrap_or(ProtocolVersion::V1_0)
+    }
+
+    fn request(&self, operation: Operation, method: Method, task_id: &str, verb: &str) -> Option<Request<Bytes>> {
+        let json_rpc = self.call.binding() == Some(Binding::JsonRpc);
+        let mut request = Request::new(Bytes::new());
+        *request.headers_mut() = self.headers.clone();
+        for name in &NOT_REPEATED {
+            request.headers_mut().remove(name);
+        }
+        request.headers_mut().insert(ACCEPT, HeaderValue::from_static("application/json, application/a2a+json"));
+        if json_rpc {
+            let mut params = serde_json::Map::new();
+            params.insert("id".into(), task_id.into());
+            if let Some(tenant) = self.call.tenant() {
+                params.insert("tenant".into(), tenant.into());
+            }
+            let body = serde_json::json!({
+                "jsonrpc": "2.0",
+                "id": OWN_ID,
+                "method": call::method_of(operation, self.version())?,
+                "params": params,
+            });
+            *request.body_mut() = body.to_string().into();
+            *request.method_mut() = Method::POST;
+            *request.uri_mut() = self.uri.clone();
+            request.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        } else {
+            *request.method_mut() = method;
+            *request.uri_mut() = self.task_uri(task_id, verb)?;
+        }
+        Some(request)
+    }
+
+    /// The task's URI beside the one that was called.
+    fn task_uri(&self, task_id: &str, verb: &str) -> Option<Uri> {
+        let prefix = call::operation_prefix(&self.method, self.uri.path())?;
+        let id = utf8_percent_encode(task_id, SEGMENT);
+        let path = match self.uri.query() {
+            Some(query) => format!("{prefix}/tasks/{id}{verb}?{query}"),
+            None => format!("{prefix}/tasks/{id}{verb}"),
+        };
+        let mut parts = self.uri.clone().into_parts();
+        parts.path_and_query = Some(PathAndQuery::try_from(path).ok()?);
+        Uri::from_parts(parts).ok()
+    }
+}
+
+/// Reads the answer to [`Origin::get_task`].
+#[derive(Debug)]
+pub(super) struct Reader {
+    json_rpc: bool,
+}
+
+impl Reader {
+    /// The task, if the answer is valid and the task has finished.
+    pub(super) fn finished_task(&self, body: &[u8]) -> Option<Rescued> {
+        #[derive(serde::Deserialize)]
+        struct Answer<'a> {
+            #[serde(borrow)]
+            result: &'a RawValue,
+        }
+        let envelope = if self.json_rpc { Envelope::JsonRpc } else { Envelope::Bare };
+        let mut judge = Judge::new(Expected { envelope, wrapping: Wrapping::Member, payload: Payload::Task });
+        judge.feed(body);
+        if !matches!(judge.finish(&JsonRpcId::Text(OWN_ID.into())), Verdict::Valid) {
+            return None;
+        }
+        let state = judge.facts().state.filter(|state| state.is_terminal())?;
+        let text = std::str::from_utf8(body).ok()?;
+        let task =
+            if self.json_rpc { serde_json::from_str::<Answer<'_>>(text).ok()?.result.get() } else { text.trim() };
+        // Line ends stand only between tokens of valid JSON, and would end a line of an event.
+        Some(Rescued { state, task: task.replace(['\r', '\n'], " ").into() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn origin(binding: Binding, version: ProtocolVersion, uri: &str) -> Origin {
+        let call = Call::new()
+            .with_operation(Operation::SendStreamingMessage)
+            .with_binding(binding)
+            .with_version(version)
+            .with_id(JsonRpcId::Number(7))
+            .with_tenant("acme");
+        let request = Request::post(uri)
+            .header("authorization", "Bearer t")
+            .header("content-length", "12")
+            .header("accept", "text/event-stream")
+            .body(())
+            .unwrap();
+        Origin::of(&call, &request).unwrap()
+    }
+
+    #[test]
+    fn json_rpc_asks_at_the_same_place_with_the_same_credentials() {
+        let request = origin(Binding::JsonRpc, ProtocolVersion::V0_3, "https://a.example/rpc").get_task("t-1").unwrap();
+        assert_eq!(request.uri(), "https://a.example/rpc");
+        assert_eq!(request.headers()["authorization"], "Bearer t");
+        assert!(!request.headers().contains_key("content-length"));
+        let body: serde_json::Value = serde_json::from_slice(request.body()).unwrap();
+        assert_eq!(body["method"], "tasks/get");
+        assert_eq!(body["params"], serde_json::json!({"id": "t-1", "tenant": "acme"}));
+    }
+
+    #[test]
+    fn http_json_asks_beside_the_path_that_was_called() {
+        let origin = origin(Binding::HttpJson, ProtocolVersion::V1_0, "https://a.example/x/v1/message:stream?k=v");
+        let get = origin.get_task("a/b c").unwrap();
+        assert_eq!(
+            (get.method(), get.uri().to_string()),
+            (&Method::GET, "https://a.example/x/v1/tasks/a%2Fb%20c?k=v".into())
+        );
+        let cancel = origin.cancel_task("t").unwrap();
+        assert_eq!(
+            (cancel.method(), cancel.uri().to_string()),
+            (&Method::POST, "https://a.example/x/v1/tasks/t:cancel?k=v".into())
+        );
+    }
+
+    #[test]
+    fn only_a_finished_task_is_a_success() {
+        let reader = Reader { json_rpc: true };
+        let answer = |state: &str| {
+            format!(
+                "{{\"jsonrpc\":\"2.0\",\"id\":\"a2a-guard\",\"result\":{{\"id\":\"t\",\n\"status\":{{\"state\":\"{state}\"}}}}}}"
+            )
+        };
+        assert!(reader.finished_task(answer("TASK_STATE_WORKING").as_bytes()).is_none());
+        let rescued = reader.finished_task(answer("TASK_STATE_COMPLETED").as_bytes()).unwrap();
+        let event = origin(Binding::JsonRpc, ProtocolVersion::V1_0, "https://a.example/rpc").event(&rescued);
+        assert_eq!(
+            event,
+            "data: {\"jsonrpc\":\"2.0\",\"id\":7,\"result\":{\"task\":{\"id\":\"t\", \"status\":{\"state\":\"TASK_STATE_COMPLETED\"}}}}\n\n"
+        );
+    }
+}

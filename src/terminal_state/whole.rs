@@ -1,0 +1,261 @@
+//! An answer that is judged as a whole: read within its cap, frame by frame, and handed on as the same frames.
+
+use std::{
+    pin::Pin,
+    task::{Context, Poll, ready},
+};
+
+use bytes::Bytes;
+use http::{
+    HeaderMap, HeaderValue, Response,
+    header::{CONTENT_LENGTH, CONTENT_TYPE},
+    response::Parts,
+};
+use http_body::Body;
+
+use super::{
+    body::Replay,
+    deadline::{Due, Phase},
+    flight::Flight,
+    judging,
+    live::id_of,
+    pieces::Pieces,
+    status,
+};
+use crate::{
+    error::{BoxError, CallError, PeerResponse},
+    outcome::{Class, Observe},
+    wire::{Expected, Flaw, JsonRpcId, Judge, Payload, PeerError, Tolerated, Verdict},
+};
+
+/// What the whole is to become.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// A unary result.
+    Result,
+    /// One result where a stream was asked.
+    Downgrade,
+    /// What an error status says.
+    Refusal,
+}
+
+pub(super) struct Whole {
+    head: Parts,
+    purpose: Purpose,
+    expected: Option<Expected>,
+    judge: Option<Judge>,
+    pieces: Pieces,
+    trailers: Option<HeaderMap>,
+    truncated: bool,
+}
+
+/// What became of the whole, and where its reader goes on.
+pub(super) type Judged = Result<Response<Replay>, CallError>;
+
+impl Whole {
+    pub(super) fn new<O>(head: Parts, purpose: Purpose, expected: Option<Expected>, flight: &mut Flight<O>) -> Self
+    where
+        O: Observe,
+    {
+        flight.enter(if flight.call.is_streaming() { Phase::FirstEvent } else { Phase::Body });
+        let judge = expected.map(Judge::new);
+        Self { head, purpose, expected, judge, pieces: Pieces::default(), trailers: None, truncated: false }
+    }
+
+    /// Reads on, until there is a verdict.
+    pub(super) fn poll<B, O>(
+        &mut self,
+        mut body: Pin<&mut B>,
+        cx: &mut Context<'_>,
+        flight: &mut Flight<O>,
+    ) -> Poll<Judged>
+    where
+        B: Body<Data = Bytes>,
+        B::Error: Into<BoxError>,
+        O: Observe,
+    {
+        loop {
+            match body.as_mut().poll_frame(cx) {
+                Poll::Ready(Some(Ok(frame))) => match frame.into_data() {
+                    Ok(data) => {
+                        let due = flight.note_frame(data.len());
+                        if let Some(judged) = self.take_in(data, flight) {
+                            return Poll::Ready(judged);
+                        }
+                        if let Some(due) = due {
+                            return Poll::Ready(self.bound_reached(due, flight));
+                        }
+                    }
+                    Err(frame) => self.trailers = frame.into_trailers().ok(),
+                },
+                Poll::Ready(Some(Err(error))) => return Poll::Ready(self.broke_off(error.into(), flight)),
+                Poll::Ready(None) => return Poll::Ready(self.ended(flight)),
+                Poll::Pending => {
+                    let due = ready!(flight.poll_bounds(cx));
+                    return Poll::Ready(self.bound_reached(due, flight));
+                }
+            }
+        }
+    }
+
+    fn take_in<O>(&mut self, data: Bytes, flight: &Flight<O>) -> Option<Judged>
+    where
+        O: Observe,
+    {
+        let len = self.pieces.len().saturating_add(data.len());
+        if self.purpose == Purpose::Refusal {
+            let max = flight.limits().max_refusal;
+            let room = max - self.pieces.len().min(max);
+            self.truncated = data.len() > room;
+            self.pieces.push(data.slice(..data.len().min(room)));
+            // The rest is not waited for.
+            return self.truncated.then(|| self.refusal(flight));
+        }
+        if len > flight.limits().max_unary_body {
+            return Some(Err(flight.broken(Class::TooLarge, "the body is larger than max_unary_body")));
+        }
+        if let Some(judge) = &mut self.judge {
+            judge.feed(&data);
+        }
+        self.pieces.push(data);
+        None
+    }
+
+    fn ended<O>(&mut self, flight: &mut Flight<O>) -> Judged
+    where
+        O: Observe,
+    {
+        let Some(judge) = &mut self.judge else {
+            return self.refusal(flight);
+        };
+        match judge.finish(id_of(flight)) {
+            Verdict::Valid => {
+                let facts = judge.facts();
+                if let Some(error) = flight.strictly(facts.tolerated) {
+                    return Err(error);
+                }
+                if self.purpose == Purpose::Downgrade {
+                    return self.downgraded(flight);
+                }
+                let task_id = Some(facts.task_id.as_str()).filter(|id| !id.is_empty());
+                flight.succeed(task_id, facts.state, facts.tolerated);
+                Ok(self.pass())
+            }
+            Verdict::Error => self.refusal(flight),
+            Verdict::Flawed(Flaw::Empty) if self.empty_is_due(flight) => {
+                flight.succeed(None, None, Tolerated::default());
+                Ok(self.pass())
+            }
+            Verdict::Flawed(flaw) => {
+                self.note_seen(flight);
+                Err(flight.flawed(flaw))
+            }
+        }
+    }
+
+    /// A delete may answer with nothing, and so must who got a JSON-RPC request without an id (JSON-RPC 2.0 §4.1).
+    fn empty_is_due<O>(&self, flight: &Flight<O>) -> bool
+    where
+        O: Observe,
+    {
+        self.expected.is_some_and(|expected| expected.payload == Payload::Anything)
+            || (self.purpose == Purpose::Result && flight.call.id() == Some(&JsonRpcId::Absent))
+    }
+
+    fn pass(&mut self) -> Response<Replay> {
+        let replay = Replay::new(std::mem::take(&mut self.pieces), self.trailers.take());
+        Response::from_parts(self.take_head(), replay)
+    }
+
+    /// One result answers a streaming call: refused, or adapted into a stream of one event.
+    fn downgraded<O>(&mut self, flight: &mut Flight<O>) -> Judged
+    where
+        O: Observe,
+    {
+        self.note_seen(flight);
+        if !flight.config.adapt_downgrade {
+            return Err(flight.broken(Class::SilentDowngrade, "one JSON result where a stream was asked"));
+        }
+        let event = Replay::event_of(&self.pieces);
+        let mut head = self.take_head();
+        head.headers.remove(CONTENT_LENGTH);
+        head.headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+        flight.seen.events = 1;
+        flight.seen.tolerated.insert(Tolerated::DOWNGRADE_ADAPTED);
+        flight.succeed_as_seen();
+        Ok(Response::from_parts(head, event))
+    }
+
+    fn note_seen<O>(&self, flight: &mut Flight<O>)
+    where
+        O: Observe,
+    {
+        if let Some(judge) = &self.judge {
+            let facts = judge.facts();
+            flight.seen.task_id = Some(facts.task_id.as_str()).filter(|id| !id.is_empty()).map(Into::into);
+            flight.seen.task_state = facts.state;
+            flight.seen.tolerated = facts.tolerated;
+        }
+    }
+
+    /// The answer says no, by its status or by an error object in it.
+    fn refusal<O>(&mut self, flight: &Flight<O>) -> Judged
+    where
+        O: Observe,
+    {
+        let max = flight.limits().max_refusal;
+        let kept = self.pieces.prefix(max);
+        let peer = PeerError::parse(&kept, judging::media_type(&self.head.headers));
+        let verdict = if self.purpose == Purpose::Refusal {
+            let names_task = flight.call.task_id().is_some();
+            status::with_body(self.head.status, flight.call.binding(), names_task, peer.as_ref())
+        } else {
+            status::PEER_ERROR
+        };
+        let mut failure = flight.failure(verdict.kind, verdict.class, verdict.what);
+        failure.peer = peer.map(Box::new);
+        if let Some(judge) = &self.judge {
+            failure.seen.tolerated = judge.facts().tolerated;
+        }
+        failure.seen.retry_after = judging::retry_after(&self.head.headers);
+        failure.response = Some(PeerResponse {
+            status: self.head.status,
+            headers: self.head.headers.clone(),
+            truncated: self.truncated || kept.len() < self.pieces.len(),
+            body: kept,
+            trailers: self.trailers.take(),
+        });
+        Err(CallError::new(failure))
+    }
+
+    fn broke_off<O>(&mut self, error: BoxError, flight: &Flight<O>) -> Judged
+    where
+        O: Observe,
+    {
+        if self.status_decides() {
+            self.truncated = true;
+            return self.refusal(flight);
+        }
+        Err(flight.cut(error))
+    }
+
+    fn bound_reached<O>(&mut self, due: Due, flight: &Flight<O>) -> Judged
+    where
+        O: Observe,
+    {
+        if self.status_decides() {
+            self.truncated = true;
+            return self.refusal(flight);
+        }
+        Err(flight.timeout(due))
+    }
+
+    /// Whether the head said it all, whatever becomes of the body.
+    fn status_decides(&self) -> bool {
+        self.purpose == Purpose::Refusal && status::by_status_alone(self.head.status).is_some()
+    }
+
+    fn take_head(&mut self) -> Parts {
+        std::mem::replace(&mut self.head, Response::new(()).into_parts().0)
+    }
+}

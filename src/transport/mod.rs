@@ -1,0 +1,59 @@
+//! What a connection failure says about the request: whether it can have reached the peer.
+
+#[cfg(feature = "hyper")]
+mod hyper;
+mod io;
+#[cfg(feature = "reqwest")]
+mod reqwest;
+
+use std::error::Error as StdError;
+
+use crate::outcome::Class;
+
+/// What went wrong with the connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Fault {
+    pub(crate) class: Class,
+    pub(crate) what: &'static str,
+    /// The peer said, or it follows, that the request was not worked on.
+    pub(crate) never_sent: bool,
+}
+
+impl Fault {
+    const CONNECT: Self = Self { class: Class::Connect, what: "no connection", never_sent: true };
+    const TLS: Self = Self { class: Class::Tls, what: "no secure connection", never_sent: true };
+    const LOST: Self = Self {
+        class: Class::ConnectionLost,
+        what: "the connection was lost before a response came",
+        never_sent: false,
+    };
+    #[cfg(feature = "hyper")]
+    const REFUSED_STREAM: Self =
+        Self { class: Class::ConnectionLost, what: "the peer refused the stream unread", never_sent: true };
+}
+
+/// Classifies an error by everything in its chain that is understood: the first that knows wins, and what nobody
+/// knows may have reached the peer.
+pub(crate) fn classify(error: &(dyn StdError + 'static)) -> Fault {
+    #[cfg(feature = "reqwest")]
+    if let Some(fault) = first_in_chain(error, reqwest::fault) {
+        return fault;
+    }
+    #[cfg(feature = "hyper")]
+    if let Some(fault) = first_in_chain(error, hyper::fault) {
+        return fault;
+    }
+    first_in_chain(error, io::fault).unwrap_or(Fault::LOST)
+}
+
+fn first_in_chain(
+    error: &(dyn StdError + 'static),
+    fault: fn(&(dyn StdError + 'static)) -> Option<Fault>,
+) -> Option<Fault> {
+    chain(error).find_map(fault)
+}
+
+/// An error and its sources; a cycle in a foreign chain must not hang us.
+fn chain<'a>(error: &'a (dyn StdError + 'static)) -> impl Iterator<Item = &'a (dyn StdError + 'static)> {
+    std::iter::successors(Some(error), |&error| error.source()).take(32)
+}

@@ -1,0 +1,209 @@
+//! JSON-RPC ids, and whether an answer's id is the request's.
+
+use super::json::JsonKind;
+use super::text::SmallText;
+
+/// A JSON-RPC request's id (JSON-RPC 2.0 §4).
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum JsonRpcId {
+    /// No `id` member: a notification.
+    #[default]
+    Absent,
+    /// `null`.
+    Null,
+    /// An integer that fits.
+    Number(i64),
+    /// A string, unescaped.
+    Text(Box<str>),
+    /// Any other number, as its JSON text.
+    Raw(Box<str>),
+    /// What cannot be compared: an object, an array, a boolean, or a text of more than [`SmallText::MAX`] bytes.
+    Other,
+}
+
+/// How an answer's id relates to the request's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum IdMatch {
+    /// The same value; `1` and `1.0` are one number.
+    Same,
+    /// The same value as another JSON type: `1` and `"1"`.
+    TypeChanged,
+    /// The answer's id is `null`.
+    Null,
+    /// The answer has no id.
+    Absent,
+    /// Another call's id.
+    Different,
+}
+
+impl JsonRpcId {
+    /// The id as JSON, to be echoed in an answer. What cannot be compared is echoed as `null`.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        match self {
+            Self::Absent | Self::Null | Self::Other => "null".to_owned(),
+            Self::Number(number) => number.to_string(),
+            Self::Raw(text) => text.to_string(),
+            Self::Text(text) => serde_json::Value::from(&**text).to_string(),
+        }
+    }
+
+    /// Reads an id that the scanner found.
+    pub(crate) fn from_scalar(kind: JsonKind, text: &[u8], cut: bool) -> Self {
+        let text = || std::str::from_utf8(text).ok().filter(|_| !cut);
+        match kind {
+            JsonKind::Null => Self::Null,
+            JsonKind::String => text().map_or(Self::Other, |text| Self::Text(text.into())),
+            JsonKind::Number => match text() {
+                Some(text) => match text.parse() {
+                    Ok(number) => Self::Number(number),
+                    Err(_) => Self::Raw(text.into()),
+                },
+                None => Self::Other,
+            },
+            _ => Self::Other,
+        }
+    }
+}
+
+/// The id of an answer, held without an allocation until it can be compared.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct AnswerId {
+    kind: Option<JsonKind>,
+    text: SmallText,
+}
+
+impl AnswerId {
+    pub(crate) fn clear(&mut self) {
+        self.kind = None;
+        self.text.clear();
+    }
+
+    pub(crate) fn set(&mut self, kind: JsonKind, text: &[u8], cut: bool) {
+        self.kind = Some(kind);
+        self.text.set(text, cut);
+    }
+
+    pub(crate) fn compare(&self, request: &JsonRpcId) -> IdMatch {
+        if matches!(request, JsonRpcId::Other) {
+            return IdMatch::Same;
+        }
+        let text = self.text.as_str();
+        match self.kind {
+            None => IdMatch::Absent,
+            Some(JsonKind::Null) => IdMatch::Null,
+            // No request id that can be compared is longer than what is kept of the answer's.
+            _ if self.text.is_truncated() => IdMatch::Different,
+            Some(JsonKind::Number) => match request {
+                JsonRpcId::Number(number) if is_integer(text, *number) => IdMatch::Same,
+                JsonRpcId::Number(number) if same_number(text, &number.to_string()) => IdMatch::Same,
+                JsonRpcId::Raw(raw) if same_number(text, raw) => IdMatch::Same,
+                JsonRpcId::Text(string) if **string == *text => IdMatch::TypeChanged,
+                _ => IdMatch::Different,
+            },
+            Some(JsonKind::String) => match request {
+                JsonRpcId::Text(string) if **string == *text => IdMatch::Same,
+                JsonRpcId::Number(number) if is_spelled(text, *number) => IdMatch::TypeChanged,
+                JsonRpcId::Raw(raw) if **raw == *text => IdMatch::TypeChanged,
+                _ => IdMatch::Different,
+            },
+            Some(_) => IdMatch::Different,
+        }
+    }
+}
+
+/// The number as JSON spells it.
+fn is_integer(text: &str, number: i64) -> bool {
+    text.parse() == Ok(number)
+}
+
+/// The same for text that no JSON grammar has checked: neither `+1` nor `01`.
+fn is_spelled(text: &str, number: i64) -> bool {
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    let plain = digits == "0" || !digits.starts_with(['0', '+']);
+    plain && is_integer(text, number)
+}
+
+/// Numbers of equal value, spelled as they may: `1`, `1.0`, `1e0`. Integers are compared as text, for as floating point
+/// numbers two large ones can fall together.
+fn same_number(one: &str, other: &str) -> bool {
+    let is_float = |text: &str| text.contains(['.', 'e', 'E']);
+    if one == other {
+        return true;
+    }
+    if !is_float(one) && !is_float(other) {
+        return false;
+    }
+    match (one.parse::<f64>(), other.parse::<f64>()) {
+        (Ok(one), Ok(other)) => one.is_finite() && one == other,
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn request(json: &str) -> JsonRpcId {
+        match serde_json::from_str(json).unwrap() {
+            serde_json::Value::Null => JsonRpcId::Null,
+            serde_json::Value::String(text) => JsonRpcId::Text(text.into()),
+            serde_json::Value::Number(_) => JsonRpcId::from_scalar(JsonKind::Number, json.as_bytes(), false),
+            _ => JsonRpcId::Other,
+        }
+    }
+
+    fn answer(json: &str) -> AnswerId {
+        let mut id = AnswerId::default();
+        match json.bytes().next() {
+            None => {}
+            Some(b'"') => id.set(JsonKind::String, json.trim_matches('"').as_bytes(), false),
+            Some(b'n') => id.set(JsonKind::Null, b"null", false),
+            Some(b'{') => id.set(JsonKind::Object, b"", false),
+            Some(_) => id.set(JsonKind::Number, json.as_bytes(), false),
+        }
+        id
+    }
+
+    #[test]
+    fn answers_are_told_from_other_calls() {
+        use IdMatch::{Absent, Different, Null, Same, TypeChanged};
+        let cases = [
+            ("1", "1", Same),
+            ("1", "1.0", Same),
+            ("1", "10e-1", Same),
+            ("1", "\"1\"", TypeChanged),
+            ("\"1\"", "1", TypeChanged),
+            ("1", "2", Different),
+            ("1", "", Absent),
+            ("1", "null", Null),
+            ("1", "{", Different),
+            ("1", "\"01\"", Different),
+            ("1", "\"+1\"", Different),
+            ("0", "\"0\"", TypeChanged),
+            ("1.5", "1.5", Same),
+            ("1.5", "1.50", Same),
+            ("1.5", "\"1.5\"", TypeChanged),
+            ("12345678901234567890", "12345678901234567890", Same),
+            ("12345678901234567890", "12345678901234567891", Different),
+            ("9007199254740993", "9007199254740992", Different),
+            ("\"a\"", "\"a\"", Same),
+            ("\"a\"", "\"b\"", Different),
+            ("null", "null", Null),
+            ("{}", "", Same),
+            ("{}", "7", Same),
+        ];
+        for (asked, got, expected) in cases {
+            assert_eq!(answer(got).compare(&request(asked)), expected, "{asked} {got}");
+        }
+    }
+
+    #[test]
+    fn ids_are_echoed_as_json() {
+        assert_eq!(request("1").to_json(), "1");
+        assert_eq!(request("1e3").to_json(), "1e3");
+        assert_eq!(JsonRpcId::Text("a\"\n".into()).to_json(), r#""a\"\n""#);
+        assert_eq!(JsonRpcId::Absent.to_json(), "null");
+        assert_eq!(JsonRpcId::Other.to_json(), "null");
+    }
+}

@@ -1,0 +1,53 @@
+//! Numbers, as a state machine that may stop at any byte (RFC 8259 §6).
+
+use super::JsonFlaw;
+
+/// What of a number was last read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum NumberPart {
+    #[default]
+    Nothing,
+    Minus,
+    /// A leading zero, behind which no digit may stand.
+    Zero,
+    Integer,
+    Point,
+    Fraction,
+    Exponent,
+    ExponentSign,
+    ExponentDigits,
+}
+
+impl NumberPart {
+    /// Reads on, and says how many bytes belong to the number.
+    pub(super) fn read(&mut self, bytes: &[u8]) -> Result<usize, JsonFlaw> {
+        use NumberPart::{Exponent, ExponentDigits, ExponentSign, Fraction, Integer, Minus, Nothing, Point, Zero};
+        let mut part = *self;
+        let mut length = 0;
+        for &byte in bytes {
+            part = match (part, byte) {
+                (Integer | Nothing | Minus, b'1'..=b'9') | (Integer, b'0') => Integer,
+                (Fraction | Point, b'0'..=b'9') => Fraction,
+                (ExponentDigits | Exponent | ExponentSign, b'0'..=b'9') => ExponentDigits,
+                (Nothing, b'-') => Minus,
+                (Nothing | Minus, b'0') => Zero,
+                (Integer | Zero, b'.') => Point,
+                (Integer | Zero | Fraction, b'e' | b'E') => Exponent,
+                (Exponent, b'+' | b'-') => ExponentSign,
+                // No byte that could go on a number may stand behind one.
+                (_, b'0'..=b'9' | b'.' | b'e' | b'E' | b'+' | b'-') => {
+                    return Err(JsonFlaw::Number);
+                }
+                _ => break,
+            };
+            length += 1;
+        }
+        *self = part;
+        Ok(length)
+    }
+
+    /// May the number end here?
+    pub(super) fn is_whole(self) -> bool {
+        matches!(self, Self::Zero | Self::Integer | Self::Fraction | Self::ExponentDigits)
+    }
+}

@@ -1,0 +1,460 @@
+//! Notes what stands in an answer, member by member; nothing is decided here.
+//!
+//! There are four places of interest, one inside the other: the JSON-RPC envelope, the payload (a JSON-RPC result, or the whole of
+//! an HTTP+JSON body), the object that the payload wraps, and a status.
+
+use super::{Envelope, Expected, Facts, Payload, Wrapping};
+use crate::wire::id::AnswerId;
+use crate::wire::json::{JsonKind, JsonVisitor, Scope, Slot};
+use crate::wire::task_state::TaskState;
+use crate::wire::tolerated::Tolerated;
+
+const ENVELOPE: Scope = Scope(1);
+const PAYLOAD: Scope = Scope(2);
+const WRAPPED: Scope = Scope(3);
+const STATUS: Scope = Scope(4);
+
+// Slots of the envelope, each a bit of `Reader::seen`.
+const JSONRPC: Slot = Slot(1);
+const ID: Slot = Slot(2);
+const RESULT: Slot = Slot(3);
+const ERROR: Slot = Slot(4);
+const CODE: Slot = Slot(5);
+const TEXT: Slot = Slot(6);
+// Slots of the payload.
+const TASK: Slot = Slot(7);
+const MESSAGE: Slot = Slot(8);
+const STATUS_UPDATE: Slot = Slot(9);
+const ARTIFACT_UPDATE: Slot = Slot(10);
+const KIND: Slot = Slot(11);
+const LAST_SEEN: u8 = 11;
+/// Slots of members of a task, message or update that stands bare in the payload begin here …
+const BARE: u8 = 32;
+/// … and of a wrapped one here.
+const INNER: u8 = 64;
+const LAST_INNER: u8 = 95;
+
+/// A member of a task, message or update.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(super) enum Member {
+    Id,
+    TaskId,
+    ContextId,
+    Status,
+    State,
+    Artifact,
+    Final,
+    MessageId,
+    Parts,
+    Role,
+}
+
+impl Member {
+    const ALL: [Self; 10] = [
+        Self::Id,
+        Self::TaskId,
+        Self::ContextId,
+        Self::Status,
+        Self::State,
+        Self::Artifact,
+        Self::Final,
+        Self::MessageId,
+        Self::Parts,
+        Self::Role,
+    ];
+
+    fn named(key: &[u8]) -> Option<Self> {
+        Some(match key {
+            b"id" => Self::Id,
+            b"taskId" => Self::TaskId,
+            b"contextId" => Self::ContextId,
+            b"status" => Self::Status,
+            b"artifact" => Self::Artifact,
+            b"final" => Self::Final,
+            b"messageId" => Self::MessageId,
+            b"parts" => Self::Parts,
+            b"role" => Self::Role,
+            _ => return None,
+        })
+    }
+
+    fn bit(self) -> u16 {
+        1 << self as u8
+    }
+}
+
+/// Which members an object has, and which of them are of the right type and not empty.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Members {
+    present: u16,
+    proper: u16,
+}
+
+impl Members {
+    /// Is it there, as what it should be?
+    pub(super) fn has(self, member: Member) -> bool {
+        self.proper & member.bit() != 0
+    }
+
+    /// Is it there at all?
+    pub(super) fn names(self, member: Member) -> bool {
+        self.present & member.bit() != 0
+    }
+}
+
+/// The objects that a payload may wrap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Wrapper {
+    Task,
+    Message,
+    StatusUpdate,
+    ArtifactUpdate,
+}
+
+/// What the member `kind` says (0.3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum KindMember {
+    Task,
+    Message,
+    StatusUpdate,
+    ArtifactUpdate,
+    /// Something unknown, or no string.
+    Other,
+}
+
+/// What stands in one answer.
+#[derive(Clone, Debug)]
+pub(super) struct Reader {
+    pub(super) expected: Expected,
+    pub(super) facts: Facts,
+    pub(super) root: Option<JsonKind>,
+    /// Is `jsonrpc` there, and "2.0"?
+    pub(super) jsonrpc: Option<bool>,
+    pub(super) id: AnswerId,
+    pub(super) result: Option<JsonKind>,
+    pub(super) error: Option<JsonKind>,
+    /// An integer `code` beside the payload.
+    pub(super) code: Option<i64>,
+    /// A string `message` beside the payload.
+    pub(super) text: bool,
+    pub(super) kind: Option<KindMember>,
+    /// The first object that the payload wraps …
+    pub(super) wrapper: Option<Wrapper>,
+    /// … and whether there is a second one …
+    pub(super) second_wrapper: bool,
+    /// … or one of these members is neither an object nor null.
+    pub(super) improper_wrapper: bool,
+    pub(super) bare: Members,
+    pub(super) inner: Members,
+    /// A member that matters stood there twice.
+    pub(super) duplicate: bool,
+    /// One bit for each slot of envelope and payload.
+    seen: u16,
+    /// The object whose status is being read is the wrapped one.
+    status_is_inner: bool,
+}
+
+impl Reader {
+    pub(super) fn new(expected: Expected) -> Self {
+        Self {
+            expected,
+            facts: Facts::default(),
+            root: None,
+            jsonrpc: None,
+            id: AnswerId::default(),
+            result: None,
+            error: None,
+            code: None,
+            text: false,
+            kind: None,
+            wrapper: None,
+            second_wrapper: false,
+            improper_wrapper: false,
+            bare: Members::default(),
+            inner: Members::default(),
+            duplicate: false,
+            seen: 0,
+            status_is_inner: false,
+        }
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.facts.clear();
+        self.root = None;
+        self.jsonrpc = None;
+        self.id.clear();
+        self.result = None;
+        self.error = None;
+        self.code = None;
+        self.text = false;
+        self.kind = None;
+        self.wrapper = None;
+        self.second_wrapper = false;
+        self.improper_wrapper = false;
+        self.bare = Members::default();
+        self.inner = Members::default();
+        self.duplicate = false;
+        self.seen = 0;
+        self.status_is_inner = false;
+    }
+
+    /// Does the payload have members that are looked at?
+    pub(super) fn is_typed(&self) -> bool {
+        matches!(self.expected.payload, Payload::SendResult | Payload::Task | Payload::StreamEvent)
+    }
+
+    /// `{code, message}` where an envelope or a result is due. In JSON-RPC the code must be one of its own (§5.1).
+    pub(super) fn is_code_and_message(&self, json_rpc: bool) -> bool {
+        let known = |code| !json_rpc || (-32768..=-32000).contains(&code);
+        self.text && self.code.is_some_and(known)
+    }
+
+    fn payload_key(&self, key: &[u8]) -> Slot {
+        if self.expected.envelope == Envelope::Bare {
+            match key {
+                b"error" => return ERROR,
+                b"code" => return CODE,
+                b"message" if !self.is_typed() => return TEXT,
+                _ => {}
+            }
+        }
+        if !self.is_typed() {
+            return Slot::IGNORED;
+        }
+        match key {
+            b"task" => TASK,
+            b"message" => MESSAGE,
+            b"statusUpdate" => STATUS_UPDATE,
+            b"artifactUpdate" => ARTIFACT_UPDATE,
+            b"kind" => KIND,
+            b"sessionId" if self.expected.wrapping == Wrapping::Legacy => Slot(BARE + Member::ContextId as u8),
+            _ => Self::member_key(BARE, key),
+        }
+    }
+
+    fn member_key(base: u8, key: &[u8]) -> Slot {
+        match Member::named(key) {
+            Some(member) => Slot(base + member as u8),
+            None => Slot::IGNORED,
+        }
+    }
+
+    fn note_duplicate(&mut self, slot: Slot) {
+        match member_of(slot) {
+            Some((member, is_inner)) => {
+                let members = self.members(is_inner);
+                let twice = members.names(member);
+                members.present |= member.bit();
+                self.duplicate |= twice;
+            }
+            None if slot.0 <= LAST_SEEN => {
+                let bit = 1 << slot.0;
+                self.duplicate |= self.seen & bit != 0;
+                self.seen |= bit;
+            }
+            None => {}
+        }
+    }
+
+    fn members(&mut self, is_inner: bool) -> &mut Members {
+        if is_inner { &mut self.inner } else { &mut self.bare }
+    }
+
+    fn begin_wrapper(&mut self, wrapper: Wrapper, kind: JsonKind) -> Scope {
+        if kind != JsonKind::Object {
+            self.improper_wrapper = true;
+            return Scope::SKIPPED;
+        }
+        if self.wrapper.is_some() {
+            self.second_wrapper = true;
+            return Scope::SKIPPED;
+        }
+        self.wrapper = Some(wrapper);
+        WRAPPED
+    }
+
+    fn begin_member(&mut self, member: Member, is_inner: bool, kind: JsonKind) -> Scope {
+        let is_proper = match member {
+            Member::Status | Member::Artifact => kind == JsonKind::Object,
+            Member::Parts => kind == JsonKind::Array,
+            _ => false,
+        };
+        if !is_proper {
+            return Scope::SKIPPED;
+        }
+        self.members(is_inner).proper |= member.bit();
+        if member == Member::Status {
+            self.status_is_inner = is_inner;
+            return STATUS;
+        }
+        Scope::SKIPPED
+    }
+
+    fn member(&mut self, member: Member, is_inner: bool, kind: JsonKind, text: &[u8], cut: bool) {
+        let is_string = kind == JsonKind::String;
+        let is_proper = match member {
+            Member::Id | Member::TaskId => is_string && !text.is_empty(),
+            Member::ContextId | Member::MessageId | Member::Role => is_string,
+            Member::State => (is_string && !text.is_empty()) || kind == JsonKind::Number,
+            Member::Final => kind == JsonKind::Bool,
+            Member::Status | Member::Artifact | Member::Parts => false,
+        };
+        if !is_proper {
+            return;
+        }
+        self.members(is_inner).proper |= member.bit();
+        match member {
+            Member::Id if self.id_names_the_task(is_inner) => self.facts.task_id.set(text, cut),
+            Member::TaskId => self.facts.task_id.set(text, cut),
+            Member::ContextId => self.facts.context_id.set(text, cut),
+            Member::State => self.state(kind, text),
+            Member::Final => self.facts.is_final = text == b"true",
+            _ => {}
+        }
+    }
+
+    /// A task's own id is `id`, all others point to it by `taskId`; a bare object in 0.2 may be either.
+    fn id_names_the_task(&self, is_inner: bool) -> bool {
+        if is_inner {
+            self.wrapper == Some(Wrapper::Task)
+        } else {
+            !self.bare.has(Member::TaskId) && self.wrapper.is_none()
+        }
+    }
+
+    fn state(&mut self, kind: JsonKind, text: &[u8]) {
+        if kind == JsonKind::Number {
+            self.facts.tolerated.insert(Tolerated::NUMERIC_STATE);
+            self.facts.state =
+                std::str::from_utf8(text).ok().and_then(|text| text.parse().ok()).and_then(TaskState::from_number);
+        } else {
+            self.facts.state = TaskState::from_wire(text);
+        }
+        if self.facts.state.is_none() {
+            self.facts.tolerated.insert(Tolerated::UNKNOWN_STATE);
+        }
+    }
+}
+
+fn member_of(slot: Slot) -> Option<(Member, bool)> {
+    let (base, is_inner) = match slot.0 {
+        BARE..INNER => (BARE, false),
+        INNER..=LAST_INNER => (INNER, true),
+        _ => return None,
+    };
+    let member = Member::ALL.get(usize::from(slot.0 - base))?;
+    Some((*member, is_inner))
+}
+
+fn wrapper_of(slot: Slot) -> Option<Wrapper> {
+    Some(match slot {
+        TASK => Wrapper::Task,
+        MESSAGE => Wrapper::Message,
+        STATUS_UPDATE => Wrapper::StatusUpdate,
+        ARTIFACT_UPDATE => Wrapper::ArtifactUpdate,
+        _ => return None,
+    })
+}
+
+impl JsonVisitor for Reader {
+    fn key(&mut self, scope: Scope, key: &[u8]) -> Slot {
+        let slot = match scope {
+            ENVELOPE => match key {
+                b"jsonrpc" => JSONRPC,
+                b"id" => ID,
+                b"result" => RESULT,
+                b"error" => ERROR,
+                b"code" => CODE,
+                b"message" => TEXT,
+                _ => Slot::IGNORED,
+            },
+            PAYLOAD => self.payload_key(key),
+            WRAPPED => Self::member_key(INNER, key),
+            STATUS if key == b"state" => {
+                let base = if self.status_is_inner { INNER } else { BARE };
+                Slot(base + Member::State as u8)
+            }
+            _ => Slot::IGNORED,
+        };
+        if slot != Slot::IGNORED {
+            self.note_duplicate(slot);
+        }
+        slot
+    }
+
+    fn begin(&mut self, slot: Slot, kind: JsonKind) -> Scope {
+        match slot {
+            Slot::ROOT => {
+                self.root = Some(kind);
+                match self.expected.envelope {
+                    Envelope::JsonRpc => ENVELOPE,
+                    Envelope::Bare => PAYLOAD,
+                }
+            }
+            RESULT => {
+                self.result = Some(kind);
+                if self.is_typed() { PAYLOAD } else { Scope::SKIPPED }
+            }
+            ERROR => {
+                self.error = Some(kind);
+                Scope::SKIPPED
+            }
+            ID => {
+                self.id.set(kind, &[], false);
+                Scope::SKIPPED
+            }
+            JSONRPC => {
+                self.jsonrpc = Some(false);
+                Scope::SKIPPED
+            }
+            KIND => {
+                self.kind = Some(KindMember::Other);
+                Scope::SKIPPED
+            }
+            _ => match (wrapper_of(slot), member_of(slot)) {
+                (Some(wrapper), _) => self.begin_wrapper(wrapper, kind),
+                (_, Some((member, is_inner))) => self.begin_member(member, is_inner, kind),
+                _ => Scope::SKIPPED,
+            },
+        }
+    }
+
+    fn scalar(&mut self, slot: Slot, kind: JsonKind, text: &[u8], cut: bool) {
+        let is_string = kind == JsonKind::String;
+        match slot {
+            Slot::ROOT => self.root = Some(kind),
+            JSONRPC => self.jsonrpc = Some(is_string && text == b"2.0"),
+            ID => self.id.set(kind, text, cut),
+            RESULT => self.result = Some(kind),
+            ERROR => self.error = Some(kind),
+            CODE if kind == JsonKind::Number => {
+                self.code = std::str::from_utf8(text).ok().and_then(|text| text.parse().ok());
+            }
+            TEXT => self.text = is_string,
+            KIND => {
+                self.kind = Some(match text {
+                    _ if !is_string => KindMember::Other,
+                    b"task" => KindMember::Task,
+                    b"message" => KindMember::Message,
+                    b"status-update" => KindMember::StatusUpdate,
+                    b"artifact-update" => KindMember::ArtifactUpdate,
+                    _ => KindMember::Other,
+                });
+            }
+            MESSAGE if is_string => {
+                // `{code, message}` is an error; a message would be an object.
+                self.text = true;
+                self.improper_wrapper = true;
+            }
+            TASK | MESSAGE | STATUS_UPDATE | ARTIFACT_UPDATE => {
+                self.improper_wrapper |= kind != JsonKind::Null;
+            }
+            _ => {
+                if let Some((member, is_inner)) = member_of(slot) {
+                    self.member(member, is_inner, kind, text, cut);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! The sans-I/O core: everything that judges bytes.
+//!
+//! No async, no clock, no sockets. Each type here is a pure function or an incremental state machine that is fed
+//! slices of bytes, however they were cut on the way, and says what they mean in A2A. The layers are thin shells around it,
+//! and tests, fuzzers and benches drive it directly.
+//!
+//! | module | what it reads |
+//! | --- | --- |
+//! | [`json`] | JSON itself: a resumable, validating scanner (RFC 8259) |
+//! | [`judge`] | one answer: a JSON-RPC envelope or an HTTP+JSON body |
+//! | [`sse`], [`stream`] | an event stream, and the answer that it spells event by event |
+//! | [`request`] | one outgoing request: method, id, task |
+//! | [`peer_error`] | an error object, in any of the shapes that servers write |
+//! | [`id`], [`media_type`], [`task_state`], [`tolerated`], [`text`] | the small words those are made of |
+//!
+//! Three promises hold for every type: no byte of a peer makes it panic or recurse, its memory is bounded, and its verdict does not depend
+//! on where the bytes were cut.
+
+pub mod id;
+pub mod json;
+pub mod judge;
+pub mod media_type;
+pub mod peer_error;
+pub mod request;
+pub mod sse;
+pub mod stream;
+pub mod task_state;
+pub mod text;
+pub mod tolerated;
+
+pub use id::{IdMatch, JsonRpcId};
+pub use judge::{Envelope, Expected, Facts, Flaw, Judge, Payload, PayloadKind, Verdict, Wrapping};
+pub use media_type::MediaType;
+pub use peer_error::{A2aError, ErrorForm, PeerError};
+pub use request::{RequestFacts, RequestScan};
+pub use stream::{Finish, Progress, Step, StepKind, StreamJudge};
+pub use task_state::{StateKind, TaskState};
+pub use text::SmallText;
+pub use tolerated::Tolerated;

@@ -1,0 +1,343 @@
+//! Judges an event stream event by event, in place: what may be handed on, and how far the task has come.
+//!
+//! The stream's bytes belong to the caller. [`StreamJudge::step`] is shown them as they come and says, at each boundary, what the bytes up to there
+//! were; what belongs to an unfinished event is [`Held`](StepKind::Held) until its end shows whether it may pass.
+
+use super::id::JsonRpcId;
+use super::judge::{Expected, Flaw, Judge, PayloadKind, Verdict};
+use super::sse::{Frame, Framing};
+use super::task_state::{StateKind, TaskState};
+use super::text::SmallText;
+use super::tolerated::Tolerated;
+
+/// What [`StreamJudge::step`] found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// How many of the bytes it took.
+    pub consumed: usize,
+    /// What they were.
+    pub kind: StepKind,
+}
+
+/// What the bytes up to a [`Step`]'s end are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StepKind {
+    /// A valid event ended here.
+    Event,
+    /// All up to here may be handed on: a comment, a blank line, an event without data.
+    Boundary,
+    /// All bytes were taken, and the last of them belong to something unfinished.
+    Held,
+    /// An event that is an error ended here.
+    Error,
+    /// An event that is neither a result nor an error ended here, or this is no event stream.
+    Flawed(Flaw),
+}
+
+/// What the end of a body means for the stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Finish {
+    /// Nothing was unfinished.
+    Clean,
+    /// The last event was valid and lacked only its end, which is `missing`, in the stream's own style.
+    Event {
+        /// The bytes that complete the event.
+        missing: &'static [u8],
+    },
+    /// The last event lacked its end, and is an error.
+    Error,
+    /// The last event is not whole.
+    Cut,
+    /// The last event is neither a result nor an error, or the body is no event stream.
+    Flawed(Flaw),
+    /// The body is JSON without any framing: to be judged as one document.
+    Unframed,
+}
+
+/// How far a stream has come.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Progress {
+    /// More is due.
+    #[default]
+    Open,
+    /// The agent waits for input: the stream may end (A2A 1.0 §11.7), or stay silent.
+    InputRequired,
+    /// The agent waits for a credential: the stream may end, or go on by itself (A2A 1.0 §7.6.1).
+    AuthRequired,
+    /// The task is in a terminal state, or the one message came (A2A 1.0 §3.1.2). Nothing changes that.
+    Done,
+}
+
+/// What a body turned out to be, by its first byte that is no white space.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Shape {
+    Undecided,
+    Events,
+    Json,
+}
+
+/// Judges one stream. See the [module](self).
+#[derive(Debug)]
+pub struct StreamJudge {
+    framing: Framing,
+    judge: Judge,
+    shape: Shape,
+    /// The judge has begun with the event that is going on.
+    judging: bool,
+    /// Bytes since the last boundary.
+    held: usize,
+    max_event: usize,
+    flag_first_event: bool,
+    events: u64,
+    progress: Progress,
+    state: Option<TaskState>,
+    task_id: SmallText,
+    tolerated: Tolerated,
+    flaw: Option<Flaw>,
+}
+
+impl StreamJudge {
+    /// A judge before the first byte.
+    ///
+    /// `max_event` bounds the bytes of one event. With `flag_first_event`, a first event that is neither a task nor a message is
+    /// noted as [`Tolerated::FIRST_EVENT_NOT_TASK`]; a subscription may begin so.
+    #[must_use]
+    pub fn new(expected: Expected, max_event: usize, flag_first_event: bool) -> Self {
+        Self {
+            framing: Framing::new(),
+            judge: Judge::new(expected),
+            shape: Shape::Undecided,
+            judging: false,
+            held: 0,
+            max_event,
+            flag_first_event,
+            events: 0,
+            progress: Progress::Open,
+            state: None,
+            task_id: SmallText::default(),
+            tolerated: Tolerated::default(),
+            flaw: None,
+        }
+    }
+
+    /// Advances over `bytes` until something can be said. `id` is the request's.
+    pub fn step(&mut self, bytes: &[u8], id: &JsonRpcId) -> Step {
+        if self.progress == Progress::Done {
+            return Step { consumed: bytes.len(), kind: StepKind::Boundary };
+        }
+        if let Some(flaw) = self.flaw {
+            return Step { consumed: 0, kind: StepKind::Flawed(flaw) };
+        }
+        let step = match self.shape_of(bytes) {
+            Ok(Shape::Json) => self.hold(bytes.len()),
+            Ok(_) => self.step_events(bytes, id),
+            Err(flaw) => Step { consumed: bytes.len(), kind: StepKind::Flawed(flaw) },
+        };
+        if let StepKind::Flawed(flaw) = step.kind {
+            self.flaw = Some(flaw);
+        }
+        step
+    }
+
+    /// The body ended cleanly: an unterminated last event is judged, if it is whole.
+    pub fn finish(&mut self, id: &JsonRpcId) -> Finish {
+        if self.progress == Progress::Done {
+            return Finish::Clean;
+        }
+        if let Some(flaw) = self.flaw {
+            return Finish::Flawed(flaw);
+        }
+        if self.shape == Shape::Json {
+            return Finish::Unframed;
+        }
+        self.framing.finish();
+        if self.framing.has_junk() && self.events == 0 && !self.judging {
+            return Finish::Flawed(Flaw::Malformed("no event stream"));
+        }
+        if !self.framing.in_event() {
+            return Finish::Clean;
+        }
+        if !self.judging || !self.framing.has_data() || self.judge.is_unfinished() {
+            return Finish::Cut;
+        }
+        let missing = self.framing.missing();
+        match self.judge_event(id) {
+            StepKind::Event => {
+                self.tolerated.insert(Tolerated::UNTERMINATED_EVENT);
+                Finish::Event { missing }
+            }
+            StepKind::Error => Finish::Error,
+            StepKind::Flawed(flaw) => Finish::Flawed(flaw),
+            StepKind::Boundary | StepKind::Held => Finish::Cut,
+        }
+    }
+
+    /// How far the stream has come.
+    #[must_use]
+    pub fn progress(&self) -> Progress {
+        self.progress
+    }
+
+    /// How many valid events came, up to the one after which nothing is judged any more.
+    #[must_use]
+    pub fn events(&self) -> u64 {
+        self.events
+    }
+
+    /// The task's last state, if it has a known name.
+    #[must_use]
+    pub fn state(&self) -> Option<TaskState> {
+        self.state
+    }
+
+    /// The id of the stream's task, once an event named it.
+    #[must_use]
+    pub fn task_id(&self) -> Option<&str> {
+        (!self.task_id.is_empty()).then(|| self.task_id.as_str())
+    }
+
+    /// What was accepted although it is not quite right.
+    #[must_use]
+    pub fn tolerated(&self) -> Tolerated {
+        self.tolerated
+    }
+
+    /// How many bytes were taken since the last boundary.
+    #[must_use]
+    pub fn held(&self) -> usize {
+        self.held
+    }
+
+    /// Looks for the first significant byte of the body.
+    fn shape_of(&mut self, bytes: &[u8]) -> Result<Shape, Flaw> {
+        if self.shape == Shape::Undecided {
+            // A byte order mark is passed over like white space; the framing knows where it may stand.
+            let is_blank = |byte: &u8| b" \t\r\n\xef\xbb\xbf".contains(byte);
+            match bytes.iter().find(|byte| !is_blank(byte)) {
+                None => {}
+                Some(b'{' | b'[') => self.shape = Shape::Json,
+                Some(b'<') => return Err(Flaw::Malformed("HTML where events are due")),
+                Some(_) => self.shape = Shape::Events,
+            }
+        }
+        Ok(self.shape)
+    }
+
+    fn step_events(&mut self, bytes: &[u8], id: &JsonRpcId) -> Step {
+        let mut at = 0;
+        loop {
+            let (used, frame) = self.framing.next(bytes.get(at..).unwrap_or_default());
+            at += used;
+            match frame {
+                Frame::Data(piece) => {
+                    if !self.judging {
+                        self.judging = true;
+                        self.judge.reset();
+                    }
+                    self.judge.feed(piece);
+                }
+                Frame::More => return self.hold(at),
+                Frame::Between => return self.boundary(at, StepKind::Boundary),
+                Frame::End if !self.framing.has_data() => {
+                    self.judging = false;
+                    return self.boundary(at, StepKind::Boundary);
+                }
+                Frame::End => {
+                    if self.is_too_large(at) {
+                        return self.too_large(at);
+                    }
+                    let kind = self.judge_event(id);
+                    self.judging = false;
+                    return self.boundary(at, kind);
+                }
+            }
+        }
+    }
+
+    fn is_too_large(&self, more: usize) -> bool {
+        self.held.saturating_add(more) > self.max_event
+    }
+
+    fn too_large(&mut self, consumed: usize) -> Step {
+        self.held = self.held.saturating_add(consumed);
+        Step { consumed, kind: StepKind::Flawed(Flaw::TooLarge) }
+    }
+
+    fn hold(&mut self, consumed: usize) -> Step {
+        if self.is_too_large(consumed) {
+            return self.too_large(consumed);
+        }
+        self.held += consumed;
+        Step { consumed, kind: StepKind::Held }
+    }
+
+    fn boundary(&mut self, consumed: usize, kind: StepKind) -> Step {
+        if self.is_too_large(consumed) {
+            return self.too_large(consumed);
+        }
+        self.held = 0;
+        Step { consumed, kind }
+    }
+
+    /// An event with data is at its end.
+    fn judge_event(&mut self, id: &JsonRpcId) -> StepKind {
+        match self.judge.finish(id) {
+            Verdict::Valid => {
+                self.note_event();
+                StepKind::Event
+            }
+            Verdict::Error => StepKind::Error,
+            // Whatever object stands in an event of that name is meant as an error.
+            Verdict::Flawed(Flaw::Violation(_))
+                if self.framing.is_error()
+                    && self.judge.is_object()
+                    && self.judge.facts().kind == PayloadKind::None =>
+            {
+                StepKind::Error
+            }
+            Verdict::Flawed(Flaw::Empty) => StepKind::Flawed(Flaw::Malformed("white space where JSON is due")),
+            Verdict::Flawed(flaw) => StepKind::Flawed(flaw),
+        }
+    }
+
+    fn note_event(&mut self) {
+        let facts = self.judge.facts();
+        self.tolerated.insert(facts.tolerated);
+        let is_first = self.events == 0;
+        self.events += 1;
+        match facts.kind {
+            PayloadKind::Message => {
+                if self.task_id.is_empty() {
+                    self.progress = Progress::Done;
+                } else {
+                    self.tolerated.insert(Tolerated::MESSAGE_IN_TASK_STREAM);
+                }
+                return;
+            }
+            PayloadKind::Task => {}
+            _ if is_first && self.flag_first_event => {
+                self.tolerated.insert(Tolerated::FIRST_EVENT_NOT_TASK);
+            }
+            _ => {}
+        }
+        if self.task_id.is_empty() {
+            self.task_id.clone_from(&facts.task_id);
+        } else if self.task_id != facts.task_id {
+            self.tolerated.insert(Tolerated::OTHER_TASK_ID);
+            return;
+        }
+        if matches!(facts.kind, PayloadKind::Task | PayloadKind::StatusUpdate) {
+            self.state = facts.state;
+            self.progress = facts.state.map_or(Progress::Open, progress_of);
+        }
+    }
+}
+
+fn progress_of(state: TaskState) -> Progress {
+    match state.kind() {
+        StateKind::InputRequired => Progress::InputRequired,
+        StateKind::AuthRequired => Progress::AuthRequired,
+        _ if state.is_terminal() => Progress::Done,
+        _ => Progress::Open,
+    }
+}

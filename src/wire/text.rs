@@ -1,0 +1,212 @@
+//! Text that came from a peer: kept bounded, printed escaped.
+
+use std::fmt::{self, Display, Write as _};
+
+/// Bytes that a [`SmallText`] keeps without a heap allocation. A UUID has 36.
+const INLINE: usize = 48;
+
+/// Text out of a peer's bytes, cut to [`SmallText::MAX`] bytes.
+///
+/// Ids and names of ordinary length live inline, so that judging an event allocates nothing.
+#[derive(Clone)]
+pub struct SmallText {
+    inline: [u8; INLINE],
+    inline_len: u8,
+    truncated: bool,
+    /// Takes over the whole text once it outgrows `inline`.
+    spilled: Vec<u8>,
+}
+
+impl SmallText {
+    /// The most bytes that are kept of one text.
+    pub const MAX: usize = 1024;
+
+    /// The text, without a character that the cut went through.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        let bytes = self.as_bytes();
+        match std::str::from_utf8(bytes) {
+            Ok(text) => text,
+            Err(error) => {
+                bytes.get(..error.valid_up_to()).and_then(|valid| std::str::from_utf8(valid).ok()).unwrap_or_default()
+            }
+        }
+    }
+
+    /// The bytes kept. They may end inside a character if [`is_truncated`](Self::is_truncated).
+    #[must_use]
+    pub fn as_bytes(&self) -> &[u8] {
+        if self.spilled.is_empty() {
+            self.inline.get(..usize::from(self.inline_len)).unwrap_or_default()
+        } else {
+            &self.spilled
+        }
+    }
+
+    /// True if there is no text, or an empty one.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.as_bytes().is_empty()
+    }
+
+    /// True if the peer's text was longer than what is kept.
+    #[must_use]
+    pub fn is_truncated(&self) -> bool {
+        self.truncated
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.inline_len = 0;
+        self.truncated = false;
+        self.spilled.clear();
+    }
+
+    pub(crate) fn push(&mut self, bytes: &[u8]) {
+        let room = Self::MAX - self.as_bytes().len();
+        let kept = match bytes.get(..room) {
+            Some(kept) if kept.len() < bytes.len() => {
+                self.truncated = true;
+                kept
+            }
+            _ => bytes,
+        };
+        let end = usize::from(self.inline_len) + kept.len();
+        if self.spilled.is_empty() && end <= INLINE {
+            if let Some(free) = self.inline.get_mut(usize::from(self.inline_len)..end) {
+                free.copy_from_slice(kept);
+            }
+            self.inline_len = end as u8;
+            return;
+        }
+        if self.spilled.is_empty() {
+            let held = usize::from(self.inline_len);
+            self.spilled.extend_from_slice(self.inline.get(..held).unwrap_or_default());
+        }
+        self.spilled.extend_from_slice(kept);
+    }
+
+    /// Replaces the text. `cut` says that the caller already shortened it.
+    pub(crate) fn set(&mut self, bytes: &[u8], cut: bool) {
+        self.clear();
+        self.push(bytes);
+        self.truncated |= cut;
+    }
+}
+
+impl Default for SmallText {
+    fn default() -> Self {
+        Self { inline: [0; INLINE], inline_len: 0, truncated: false, spilled: Vec::new() }
+    }
+}
+
+impl PartialEq for SmallText {
+    fn eq(&self, other: &Self) -> bool {
+        self.truncated == other.truncated && self.as_bytes() == other.as_bytes()
+    }
+}
+
+impl Eq for SmallText {}
+
+impl fmt::Debug for SmallText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(self.as_str(), f)
+    }
+}
+
+impl Display for SmallText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        escape(self.as_str(), Self::MAX).fmt(f)
+    }
+}
+
+/// Prints a peer's text so that it can neither break a log line nor reorder it: control characters, quotes, backslashes,
+/// line separators and bidirectional controls come out escaped, and behind `max` characters stands an ellipsis.
+pub fn escape(text: &str, max: usize) -> impl Display {
+    Escaped { text, max }
+}
+
+struct Escaped<'a> {
+    text: &'a str,
+    max: usize,
+}
+
+impl Display for Escaped<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (count, character) in self.text.chars().enumerate() {
+            if count == self.max {
+                return f.write_char('…');
+            }
+            if is_harmful(character) {
+                write!(f, "{}", character.escape_default())?;
+            } else {
+                f.write_char(character)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn is_harmful(character: char) -> bool {
+    character.is_control()
+        || matches!(
+            character,
+            '"' | '\''
+                | '\\'
+                | '\u{061c}'
+                | '\u{200b}'..='\u{200f}'
+                | '\u{2028}'..='\u{202e}'
+                | '\u{2060}'..='\u{206f}'
+                | '\u{feff}'
+                | '\u{fff9}'..='\u{fffb}'
+        )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_text_stays_inline_and_long_text_spills() {
+        let mut text = SmallText::default();
+        text.push(b"0123456789");
+        assert_eq!(text.as_str(), "0123456789");
+        assert_eq!(text.spilled.capacity(), 0);
+        text.push(&[b'x'; 60]);
+        assert_eq!(text.as_str().len(), 70);
+        assert!(text.as_str().starts_with("0123456789xx"));
+        text.clear();
+        assert!(text.is_empty());
+        text.push("é".as_bytes());
+        assert_eq!(text.as_str(), "é");
+    }
+
+    #[test]
+    fn text_is_cut_at_its_maximum_and_never_inside_a_character() {
+        let mut text = SmallText::default();
+        text.push(b"a");
+        text.push("é".repeat(600).as_bytes());
+        assert!(text.is_truncated());
+        assert_eq!(text.as_str().len(), 1023);
+        text.push(b"b");
+        assert_eq!(text.as_bytes().len(), SmallText::MAX);
+    }
+
+    #[test]
+    fn equality_is_of_the_text() {
+        let (mut one, mut two) = (SmallText::default(), SmallText::default());
+        one.set(&[b'y'; 80], false);
+        one.set(b"id", false);
+        two.set(b"id", false);
+        assert_eq!(one, two);
+        two.set(b"id", true);
+        assert_ne!(one, two);
+    }
+
+    #[test]
+    fn escaping_keeps_one_line_in_reading_order() {
+        assert_eq!(escape("a\nb\"c\\", 99).to_string(), "a\\nb\\\"c\\\\");
+        assert_eq!(escape("x\u{202e}y\u{2028}", 99).to_string(), "x\\u{202e}y\\u{2028}");
+        assert_eq!(escape("höflich", 3).to_string(), "höf…");
+        assert_eq!(escape("abc", 3).to_string(), "abc");
+    }
+}
