@@ -5,7 +5,7 @@
 //! every layer below finds it. A caller that knows better puts a `Call` of its own there first: what it set wins.
 
 mod body;
-mod call;
+mod facts;
 mod http_path;
 mod json_rpc_method;
 mod layer;
@@ -17,7 +17,7 @@ mod version;
 
 pub use self::{
     body::CallBody,
-    call::Call,
+    facts::Call,
     layer::CallLayer,
     operation::{Binding, Capability, Operation, Shape},
     service::{CallFuture, CallService},

@@ -41,7 +41,7 @@ pin_project! {
     {
         Replay { replay: Replay },
         Live { live: Pin<Box<Live<B, O>>> },
-        Passing { #[pin] body: B, passing: Passing<O> },
+        Passing { #[pin] body: B, passing: Box<Passing<O>> },
     }
 }
 
@@ -64,7 +64,7 @@ where
         if body.is_end_stream() {
             passing.ended();
         }
-        Self { kind: Kind::Passing { body, passing } }
+        Self { kind: Kind::Passing { body, passing: Box::new(passing) } }
     }
 }
 

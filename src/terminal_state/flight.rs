@@ -116,11 +116,16 @@ where
         }
     }
 
-    /// Notes a frame that came; says which bound was reached, if the clock was due to be read.
-    pub(super) fn note_frame(&mut self, len: usize) -> Option<Due> {
+    /// Notes a frame that came.
+    pub(super) fn note_frame(&mut self, len: usize) {
         self.deadlines.note_bytes();
         self.frames_unchecked += 1;
         self.bytes_unchecked = self.bytes_unchecked.saturating_add(len);
+    }
+
+    /// After a frame was judged: which bound was reached, if so much came without a Pending that the clock is due to
+    /// be read.
+    pub(super) fn check_bounds(&mut self) -> Option<Due> {
         if self.frames_unchecked < FRAMES_UNCHECKED && self.bytes_unchecked < BYTES_UNCHECKED {
             return None;
         }

@@ -79,12 +79,23 @@ where
 type Output<B, O> = Result<Response<TerminalStateBody<B, O>>, CallError>;
 
 /// Where a head leads.
+#[expect(clippy::large_enum_variant, reason = "made and taken apart at once, never kept")]
 enum Next<F, B, O>
 where
     O: Observe,
 {
     State(State<F, B, O>),
     Done(Output<B, O>),
+}
+
+impl<F, B, O> Next<F, B, O>
+where
+    O: Observe,
+{
+    /// Of a future that is polled again after its end.
+    fn nothing() -> Self {
+        Self::State(State::Failed { error: None })
+    }
 }
 
 impl<F, B, E, O> Future for TerminalStateFuture<F, B, O>
@@ -179,21 +190,21 @@ where
     O: Observe,
 {
     let (head, body) = response.into_parts();
-    let Some(mut own) = flight.take() else {
-        return Next::State(State::Failed { error: None });
-    };
+    let Some(own) = flight.as_mut() else { return Next::nothing() };
     own.seen.status = Some(head.status);
     let (purpose, expected) = match judging::plan(&own.call, head.status, &head.headers) {
         Plan::Pass { read_along } => {
-            let passing = Passing::new(&head, read_along, own);
+            let Some(flight) = flight.take() else { return Next::nothing() };
+            let passing = Passing::new(&head, read_along, flight);
             return Next::Done(Ok(Response::from_parts(head, TerminalStateBody::passing(body, passing))));
         }
         Plan::Stream(expected) => {
-            let live = Box::pin(Live::new(body, head, expected, own));
+            let Some(flight) = flight.take() else { return Next::nothing() };
+            let live = Box::pin(Live::new(body, head, expected, flight));
             return Next::State(State::First { live: Some(live) });
         }
         Plan::Broken(class, what) => {
-            let error = broken_by_head(&head, class, what, &own);
+            let error = broken_by_head(&head, class, what, own);
             own.fail(&error);
             return Next::Done(Err(error));
         }
@@ -201,8 +212,7 @@ where
         Plan::Whole(expected) => (Purpose::Result, Some(expected)),
         Plan::Downgrade(expected) => (Purpose::Downgrade, Some(expected)),
     };
-    let whole = Whole::new(head, purpose, expected, &mut own);
-    *flight = Some(own);
+    let whole = Whole::new(head, purpose, expected, own);
     Next::State(State::Whole { body, whole })
 }
 

@@ -65,7 +65,6 @@ impl TerminalStateLayer {
     }
 
     /// Sets bounds and options.
-    #[must_use]
     pub fn builder() -> TerminalStateBuilder {
         TerminalStateBuilder {
             limits: Limits::default(),

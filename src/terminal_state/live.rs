@@ -160,10 +160,12 @@ where
         match body.poll_frame(cx) {
             Poll::Ready(Some(Ok(frame))) => match frame.into_data() {
                 Ok(data) => {
-                    let due = rest.flight.note_frame(data.len());
+                    rest.flight.note_frame(data.len());
                     rest.take_in(data);
-                    if let Some(due) = due.filter(|_| !rest.over) {
-                        rest.bound_reached(due);
+                    if !rest.over && rest.rescue.is_none() {
+                        if let Some(due) = rest.flight.check_bounds() {
+                            rest.bound_reached(due);
+                        }
                     }
                 }
                 Err(frame) => rest.trailers = frame.into_trailers().ok(),

@@ -76,7 +76,8 @@ where
             }
         };
         if let Some(data) = frame.data_ref() {
-            if let Some(due) = self.flight.note_frame(data.len()) {
+            self.flight.note_frame(data.len());
+            if let Some(due) = self.flight.check_bounds() {
                 let error = self.flight.timeout(due);
                 return self.fail(error);
             }

@@ -78,11 +78,11 @@ impl Whole {
             match body.as_mut().poll_frame(cx) {
                 Poll::Ready(Some(Ok(frame))) => match frame.into_data() {
                     Ok(data) => {
-                        let due = flight.note_frame(data.len());
+                        flight.note_frame(data.len());
                         if let Some(judged) = self.take_in(data, flight) {
                             return Poll::Ready(judged);
                         }
-                        if let Some(due) = due {
+                        if let Some(due) = flight.check_bounds() {
                             return Poll::Ready(self.bound_reached(due, flight));
                         }
                     }

@@ -21,6 +21,7 @@ pub(crate) struct Fault {
 
 impl Fault {
     const CONNECT: Self = Self { class: Class::Connect, what: "no connection", never_sent: true };
+    #[cfg(any(feature = "hyper", feature = "reqwest"))]
     const TLS: Self = Self { class: Class::Tls, what: "no secure connection", never_sent: true };
     const LOST: Self = Self {
         class: Class::ConnectionLost,

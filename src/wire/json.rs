@@ -11,6 +11,9 @@ mod number;
 mod run;
 mod string;
 
+#[cfg(test)]
+mod tests;
+
 use super::text::SmallText;
 use nesting::Nesting;
 use number::NumberPart;

@@ -6,6 +6,9 @@
 mod payload;
 mod reader;
 
+#[cfg(test)]
+mod tests;
+
 use std::fmt;
 
 use super::id::{IdMatch, JsonRpcId};

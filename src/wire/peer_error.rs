@@ -2,6 +2,9 @@
 //!
 //! This is the rare path: it builds a tree. The caller bounds the bytes.
 
+#[cfg(test)]
+mod tests;
+
 mod a2a_error;
 mod details;
 

@@ -1,5 +1,8 @@
 //! Reads an outgoing request's body: what is called, with which id, about which task.
 
+#[cfg(test)]
+mod tests;
+
 use super::id::JsonRpcId;
 use super::json::{JsonKind, JsonScanner, JsonVisitor, Scope, Slot};
 use super::judge::Envelope;

@@ -3,6 +3,9 @@
 //! The stream's bytes belong to the caller. [`StreamJudge::step`] is shown them as they come and says, at each boundary, what the bytes up to there
 //! were; what belongs to an unfinished event is [`Held`](StepKind::Held) until its end shows whether it may pass.
 
+#[cfg(test)]
+mod tests;
+
 use super::id::JsonRpcId;
 use super::judge::{Expected, Flaw, Judge, PayloadKind, Verdict};
 use super::sse::{Frame, Framing};
@@ -74,6 +77,7 @@ enum Shape {
     Undecided,
     Events,
     Json,
+    Html,
 }
 
 /// Judges one stream. See the [module](self).
@@ -128,10 +132,13 @@ impl StreamJudge {
         if let Some(flaw) = self.flaw {
             return Step { consumed: 0, kind: StepKind::Flawed(flaw) };
         }
-        let step = match self.shape_of(bytes) {
-            Ok(Shape::Json) => self.hold(bytes.len()),
-            Ok(_) => self.step_events(bytes, id),
-            Err(flaw) => Step { consumed: bytes.len(), kind: StepKind::Flawed(flaw) },
+        let blank = self.decide_shape(bytes);
+        let step = match self.shape {
+            Shape::Json => self.hold(bytes.len()),
+            Shape::Html => {
+                Step { consumed: bytes.len(), kind: StepKind::Flawed(Flaw::Malformed("HTML where events are due")) }
+            }
+            Shape::Undecided | Shape::Events => self.step_events(bytes, blank, id),
         };
         if let StepKind::Flawed(flaw) = step.kind {
             self.flaw = Some(flaw);
@@ -208,22 +215,26 @@ impl StreamJudge {
         self.held
     }
 
-    /// Looks for the first significant byte of the body.
-    fn shape_of(&mut self, bytes: &[u8]) -> Result<Shape, Flaw> {
-        if self.shape == Shape::Undecided {
-            // A byte order mark is passed over like white space; the framing knows where it may stand.
-            let is_blank = |byte: &u8| b" \t\r\n\xef\xbb\xbf".contains(byte);
-            match bytes.iter().find(|byte| !is_blank(byte)) {
-                None => {}
-                Some(b'{' | b'[') => self.shape = Shape::Json,
-                Some(b'<') => return Err(Flaw::Malformed("HTML where events are due")),
-                Some(_) => self.shape = Shape::Events,
-            }
+    /// Looks for the first significant byte of the body, and gives the number of blank ones before it.
+    fn decide_shape(&mut self, bytes: &[u8]) -> usize {
+        if self.shape != Shape::Undecided {
+            return 0;
         }
-        Ok(self.shape)
+        // A byte order mark is passed over like white space; the framing knows where it may stand.
+        let is_blank = |byte: &u8| b" \t\r\n\xef\xbb\xbf".contains(byte);
+        let blank = bytes.iter().take_while(|byte| is_blank(byte)).count();
+        self.shape = match bytes.get(blank) {
+            None => Shape::Undecided,
+            Some(b'{' | b'[') => Shape::Json,
+            Some(b'<') => Shape::Html,
+            Some(_) => Shape::Events,
+        };
+        blank
     }
 
-    fn step_events(&mut self, bytes: &[u8], id: &JsonRpcId) -> Step {
+    /// The first `blank` bytes, before the body's first significant one, are not handed on by themselves: they may turn out to
+    /// stand before something that is no event.
+    fn step_events(&mut self, bytes: &[u8], blank: usize, id: &JsonRpcId) -> Step {
         let mut at = 0;
         loop {
             let (used, frame) = self.framing.next(bytes.get(at..).unwrap_or_default());
@@ -237,46 +248,38 @@ impl StreamJudge {
                     self.judge.feed(piece);
                 }
                 Frame::More => return self.hold(at),
-                Frame::Between => return self.boundary(at, StepKind::Boundary),
-                Frame::End if !self.framing.has_data() => {
-                    self.judging = false;
-                    return self.boundary(at, StepKind::Boundary);
-                }
-                Frame::End => {
-                    if self.is_too_large(at) {
-                        return self.too_large(at);
-                    }
-                    let kind = self.judge_event(id);
-                    self.judging = false;
-                    return self.boundary(at, kind);
-                }
+                Frame::Between | Frame::End if at <= blank => {}
+                Frame::Between | Frame::End => return self.boundary(bytes, at, frame, id),
             }
         }
     }
 
-    fn is_too_large(&self, more: usize) -> bool {
-        self.held.saturating_add(more) > self.max_event
-    }
-
-    fn too_large(&mut self, consumed: usize) -> Step {
-        self.held = self.held.saturating_add(consumed);
-        Step { consumed, kind: StepKind::Flawed(Flaw::TooLarge) }
-    }
-
+    /// All bytes belong to something unfinished.
     fn hold(&mut self, consumed: usize) -> Step {
-        if self.is_too_large(consumed) {
-            return self.too_large(consumed);
-        }
-        self.held += consumed;
-        Step { consumed, kind: StepKind::Held }
+        self.held = self.held.saturating_add(consumed);
+        let kind = if self.held > self.max_event { StepKind::Flawed(Flaw::TooLarge) } else { StepKind::Held };
+        Step { consumed, kind }
     }
 
-    fn boundary(&mut self, consumed: usize, kind: StepKind) -> Step {
-        if self.is_too_large(consumed) {
-            return self.too_large(consumed);
+    /// A blank line or a comment ends at `at`.
+    fn boundary(&mut self, bytes: &[u8], at: usize, frame: Frame<'_>, id: &JsonRpcId) -> Step {
+        let taken = bytes.get(..at).unwrap_or_default();
+        // The carriage return ends the line; a cut may separate the line feed from it, so it does not count.
+        let counted = taken.strip_suffix(b"\n").filter(|line| line.ends_with(b"\r"));
+        let size = counted.unwrap_or(taken).len();
+        let is_event = frame == Frame::End && self.framing.has_data();
+        let kind = if self.held.saturating_add(size) > self.max_event {
+            StepKind::Flawed(Flaw::TooLarge)
+        } else if is_event {
+            self.judge_event(id)
+        } else {
+            StepKind::Boundary
+        };
+        if frame == Frame::End {
+            self.judging = false;
         }
         self.held = 0;
-        Step { consumed, kind }
+        Step { consumed: at, kind }
     }
 
     /// An event with data is at its end.

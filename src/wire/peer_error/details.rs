@@ -117,6 +117,10 @@ fn duration(value: &Value) -> Option<Duration> {
         Value::String(text) => {
             let text = text.strip_suffix('s')?;
             let (seconds, fraction) = text.split_once('.').unwrap_or((text, ""));
+            // Neither sign nor exponent: a delay is not negative.
+            if !text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') {
+                return None;
+            }
             let nanos = if fraction.is_empty() {
                 0
             } else {

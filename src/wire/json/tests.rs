@@ -1,0 +1,302 @@
+use proptest::prelude::*;
+use serde::de::IgnoredAny;
+
+use super::*;
+
+/// Is interested in everything, and notes it all.
+#[derive(Debug, Default, PartialEq)]
+struct Recorder(Vec<String>);
+
+impl JsonVisitor for Recorder {
+    fn key(&mut self, scope: Scope, key: &[u8]) -> Slot {
+        self.0.push(format!("{} {}", scope.0, String::from_utf8_lossy(key)));
+        Slot(2)
+    }
+
+    fn begin(&mut self, slot: Slot, kind: JsonKind) -> Scope {
+        self.0.push(format!("{} {kind:?}", slot.0));
+        Scope(1)
+    }
+
+    fn scalar(&mut self, slot: Slot, kind: JsonKind, text: &[u8], cut: bool) {
+        let text = String::from_utf8_lossy(text);
+        self.0.push(format!("{} {kind:?} {text} {cut}", slot.0));
+    }
+}
+
+type Reading = (Recorder, Result<(), JsonFlaw>);
+
+fn read<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Reading {
+    let mut scanner = JsonScanner::new();
+    let mut recorder = Recorder::default();
+    for piece in pieces {
+        let _ = scanner.feed(piece, &mut recorder);
+    }
+    let result = scanner.finish(&mut recorder);
+    (recorder, result)
+}
+
+fn verdict(text: &[u8]) -> Result<(), JsonFlaw> {
+    read([text]).1
+}
+
+/// Reads whole, byte by byte, and in two pieces at every place: all must agree.
+fn read_in_every_cut(text: &[u8]) -> Reading {
+    let whole = read([text]);
+    assert_eq!(whole, read(text.chunks(1)));
+    for place in 0..=text.len() {
+        let (one, two) = text.split_at(place);
+        assert_eq!(whole, read([one, two]), "cut at {place}");
+    }
+    whole
+}
+
+#[test]
+fn documents_and_flaws() {
+    use JsonFlaw::{Control, Depth, Empty, Escape, Number, Syntax, Trailing, Unfinished, Utf8};
+    let cases: &[(&[u8], Result<(), JsonFlaw>)] = &[
+        (b"{}", Ok(())),
+        (b" [ ] \r\n\t", Ok(())),
+        (b"0", Ok(())),
+        (b"-0.0e-0", Ok(())),
+        (b"1E400", Ok(())),
+        (b"\"\"", Ok(())),
+        (b"null", Ok(())),
+        (b"[true,false,null,1,\"x\",{},[]]", Ok(())),
+        ("{\"é\":\"\u{2028}\u{10ffff}\"}".as_bytes(), Ok(())),
+        (br#""\ud800 \udc00 \uD83D\uDE00 \" \\ \/ \b\f\n\r\t""#, Ok(())),
+        (b"", Err(Empty)),
+        (b" \n", Err(Empty)),
+        (b"{", Err(Unfinished)),
+        (b"{\"a\"", Err(Unfinished)),
+        (b"[1,", Err(Unfinished)),
+        (b"\"ab", Err(Unfinished)),
+        (b"\"\xc3", Err(Unfinished)),
+        (b"nul", Err(Unfinished)),
+        (b"[1", Err(Unfinished)),
+        (b"-", Err(Number)),
+        (b"1.", Err(Number)),
+        (b"1e", Err(Number)),
+        (b"01", Err(Number)),
+        (b"1.2.3", Err(Number)),
+        (b"1-2", Err(Number)),
+        (b"[-]", Err(Number)),
+        (b"[1,]", Err(Syntax)),
+        (b"[,1]", Err(Syntax)),
+        (b"{,}", Err(Syntax)),
+        (b"{\"a\":1,}", Err(Syntax)),
+        (b"{\"a\" 1}", Err(Syntax)),
+        (b"{a:1}", Err(Syntax)),
+        (b"{1:1}", Err(Syntax)),
+        (b"[1}", Err(Syntax)),
+        (b"{\"a\":1]", Err(Syntax)),
+        (b"[1 2]", Err(Syntax)),
+        (b"]", Err(Syntax)),
+        (b"+1", Err(Syntax)),
+        (b"nulL", Err(Syntax)),
+        (b"NaN", Err(Syntax)),
+        (b"'a'", Err(Syntax)),
+        (b"\xef\xbb\xbf{}", Err(Syntax)),
+        (b"\"a\nb\"", Err(Control)),
+        (b"\"\\x\"", Err(Escape)),
+        (b"\"\\u12g4\"", Err(Escape)),
+        (b"\"\xff\"", Err(Utf8)),
+        (b"\"\xc0\x80\"", Err(Utf8)),
+        (b"\"\xed\xa0\x80\"", Err(Utf8)),
+        (b"\"\xe2\x82\"", Err(Utf8)),
+        (b"\"\xe2\x82\\n\"", Err(Utf8)),
+        (b"{}{}", Err(Trailing)),
+        (b"{} x", Err(Trailing)),
+        (b"1 2", Err(Trailing)),
+        (&[b'['; 257], Err(Depth)),
+    ];
+    for (text, expected) in cases {
+        let shown = String::from_utf8_lossy(text);
+        assert_eq!(read_in_every_cut(text).1, *expected, "{shown}");
+    }
+}
+
+#[test]
+fn nesting_is_bounded() {
+    let nested = |depth: usize| {
+        let mut text = b"{\"a\":".repeat(depth);
+        text.extend_from_slice(b"0");
+        text.extend_from_slice(&b"}".repeat(depth));
+        text
+    };
+    assert_eq!(verdict(&nested(JsonScanner::MAX_DEPTH)), Ok(()));
+    assert_eq!(verdict(&nested(JsonScanner::MAX_DEPTH + 1)), Err(JsonFlaw::Depth));
+    assert_eq!(verdict(&b"[".repeat(100_000)), Err(JsonFlaw::Depth));
+}
+
+#[test]
+fn keys_and_strings_come_unescaped() {
+    let (told, result) = read_in_every_cut(
+        br#"{"\u0074ask":"a\u00e9\ud83d\ude00\ud83d-\udc00\ud83d\ud83d\ude00","n":-1.50e+3,"t":true}"#,
+    );
+    assert_eq!(result, Ok(()));
+    assert_eq!(
+        told.0,
+        [
+            "255 Object",
+            "1 task",
+            "2 String aé😀\u{fffd}-\u{fffd}\u{fffd}😀 false",
+            "1 n",
+            "2 Number -1.50e+3 false",
+            "1 t",
+            "2 Bool true false",
+        ]
+    );
+}
+
+#[test]
+fn long_text_is_cut_the_same_way_in_every_cut() {
+    for text in [
+        "x".repeat(SmallText::MAX + 5),
+        "é".repeat(SmallText::MAX),
+        "x".repeat(SmallText::MAX),
+        format!("{}\\n{}", "x".repeat(700), "y".repeat(700)),
+    ] {
+        let json = format!("{{\"k\":\"{text}\"}}");
+        let whole = read([json.as_bytes()]);
+        assert_eq!(whole.1, Ok(()));
+        assert_eq!(whole, read(json.as_bytes().chunks(1)));
+        assert_eq!(whole, read(json.as_bytes().chunks(100)));
+        let is_cut = text.len() > SmallText::MAX;
+        assert!(whole.0.0[2].ends_with(&format!(" {is_cut}")));
+    }
+    // A key that nobody can be waiting for is not asked about.
+    let json = format!("{{\"{}\":1,\"a\":2}}", "k".repeat(KEY_MAX + 1));
+    let (told, _) = read_in_every_cut(json.as_bytes());
+    assert_eq!(told.0, ["255 Object", "1 a", "2 Number 2 false"]);
+}
+
+#[test]
+fn nothing_is_told_of_what_is_skipped() {
+    struct Picky(Vec<String>);
+    impl JsonVisitor for Picky {
+        fn key(&mut self, _: Scope, key: &[u8]) -> Slot {
+            self.0.push(String::from_utf8_lossy(key).into_owned());
+            Slot(u8::from(key == b"in"))
+        }
+        fn begin(&mut self, _: Slot, _: JsonKind) -> Scope {
+            Scope(1)
+        }
+        fn scalar(&mut self, _: Slot, _: JsonKind, text: &[u8], _: bool) {
+            self.0.push(String::from_utf8_lossy(text).into_owned());
+        }
+    }
+    let json = br#"{"out":{"in":1,"x":[{"in":2}]},"in":{"y":3,"in":4},"in":[{"in":5}],"z":[]}"#;
+    for size in 1..json.len() {
+        let mut picky = Picky(Vec::new());
+        let mut scanner = JsonScanner::new();
+        for piece in json.chunks(size) {
+            scanner.feed(piece, &mut picky).unwrap();
+        }
+        scanner.finish(&mut picky).unwrap();
+        assert_eq!(picky.0, ["out", "in", "y", "in", "4", "in", "z"]);
+    }
+}
+
+#[test]
+fn a_flaw_stays_until_the_reset() {
+    let mut scanner = JsonScanner::new();
+    let mut recorder = Recorder::default();
+    assert_eq!(scanner.feed(b"]", &mut recorder), Err(JsonFlaw::Syntax));
+    assert_eq!(scanner.feed(b"{}", &mut recorder), Err(JsonFlaw::Syntax));
+    assert_eq!(scanner.finish(&mut recorder), Err(JsonFlaw::Syntax));
+    scanner.reset();
+    assert_eq!(scanner.feed(b"{}", &mut recorder), Ok(()));
+    assert_eq!(scanner.finish(&mut recorder), Ok(()));
+}
+
+/// What is JSON by another reader. It takes any depth, lone surrogates and numbers out of range as this one does, but does
+/// not look at UTF-8 in strings.
+fn is_json(text: &[u8]) -> bool {
+    serde_json::from_slice::<IgnoredAny>(text).is_ok() && std::str::from_utf8(text).is_ok()
+}
+
+fn document() -> impl Strategy<Value = String> {
+    let leaf = prop_oneof![
+        Just("null".to_owned()),
+        Just("true".to_owned()),
+        any::<i64>().prop_map(|number| number.to_string()),
+        any::<f64>()
+            .prop_filter("finite", |number| number.is_finite())
+            .prop_map(|number| serde_json::Value::from(number).to_string()),
+        any::<String>().prop_map(|text| serde_json::Value::from(text).to_string()),
+        "[a-zé\u{2028}😀]{0,40}".prop_map(|text| serde_json::Value::from(text).to_string()),
+    ];
+    leaf.prop_recursive(6, 60, 6, |inner| {
+        let member = ("[a-z]{0,20}|\\PC{0,9}", inner.clone())
+            .prop_map(|(key, value)| format!("{}: {value}", serde_json::Value::from(key)));
+        prop_oneof![
+            prop::collection::vec(inner, 0..6).prop_map(|list| format!("[{}]", list.join(","))),
+            prop::collection::vec(member, 0..6).prop_map(|list| format!("{{{}}}", list.join(" ,\n"))),
+        ]
+    })
+}
+
+fn json_like() -> impl Strategy<Value = Vec<u8>> {
+    let token = prop::sample::select(vec![
+        "{", "}", "[", "]", ":", ",", "\"", "\\", "\\u", "\\n", "d8", "00", "\"a\"", "\"b\":", "1", "0", "-", ".", "e",
+        "+", "true", "null", "fals", " ", "\n", "é", "\u{1}", "{\"k\":", "[1,",
+    ]);
+    prop::collection::vec(token, 0..24).prop_map(|tokens| tokens.concat().into_bytes())
+}
+
+fn cut(text: &[u8], places: &[prop::sample::Index]) -> Vec<Vec<u8>> {
+    let mut places: Vec<_> = places.iter().map(|place| place.index(text.len() + 1)).collect();
+    places.extend([0, text.len()]);
+    places.sort_unstable();
+    places.windows(2).map(|pair| text[pair[0]..pair[1]].to_vec()).collect()
+}
+
+proptest! {
+    #[test]
+    fn valid_documents_are_valid_in_any_cut(text in document(), places: [prop::sample::Index; 4]) {
+        let whole = read([text.as_bytes()]);
+        prop_assert_eq!(&whole.1, &Ok(()));
+        let pieces = cut(text.as_bytes(), &places);
+        prop_assert_eq!(whole, read(pieces.iter().map(Vec::as_slice)));
+    }
+
+    #[test]
+    fn damaged_documents_are_judged_as_by_another_reader(
+        text in document(), at: prop::sample::Index, byte: u8, places: [prop::sample::Index; 3],
+    ) {
+        let mut text = text.into_bytes();
+        let at = at.index(text.len());
+        text[at] = byte;
+        let whole = read([&text[..]]);
+        prop_assert_eq!(whole.1.is_ok(), is_json(&text), "{:?}", whole.1);
+        let pieces = cut(&text, &places);
+        prop_assert_eq!(whole, read(pieces.iter().map(Vec::as_slice)));
+    }
+
+    #[test]
+    fn heaps_of_tokens_are_judged_as_by_another_reader(text in json_like()) {
+        let whole = read([&text[..]]);
+        prop_assert_eq!(whole.1.is_ok(), is_json(&text), "{:?}", whole.1);
+        prop_assert_eq!(whole, read(text.chunks(1)));
+    }
+
+    #[test]
+    fn any_bytes_are_judged_as_by_another_reader(text: Vec<u8>) {
+        let whole = read([&text[..]]);
+        prop_assert_eq!(whole.1.is_ok(), is_json(&text));
+        prop_assert_eq!(whole, read(text.chunks(3)));
+    }
+
+    #[test]
+    fn members_are_told_with_their_values(members: std::collections::BTreeMap<String, String>) {
+        let json = serde_json::to_string(&members).unwrap();
+        let (told, result) = read([json.as_bytes()]);
+        prop_assert_eq!(result, Ok(()));
+        let expected = members
+            .iter()
+            .filter(|(key, _)| key.len() <= KEY_MAX)
+            .flat_map(|(key, value)| [format!("1 {key}"), format!("2 String {value} false")]);
+        prop_assert_eq!(told.0[1..].to_vec(), expected.collect::<Vec<_>>());
+    }
+}

@@ -1,0 +1,360 @@
+use proptest::prelude::*;
+
+use super::*;
+use Payload::{Anything, Object, ObjectOrArray, SendResult, StreamEvent, Task};
+use Wrapping::{Kind, Legacy, Member};
+
+fn expected(envelope: Envelope, wrapping: Wrapping, payload: Payload) -> Expected {
+    Expected { envelope, wrapping, payload }
+}
+
+fn judge_pieces<'a>(
+    expected: Expected,
+    id: &JsonRpcId,
+    pieces: impl IntoIterator<Item = &'a [u8]>,
+) -> (Verdict, Facts) {
+    let mut judge = Judge::new(expected);
+    // A judge that is used again must not remember.
+    judge.feed(br#"{"jsonrpc":"2.0","id":"x","error":{},"result":{"task":{"id":"t","status":{"state":"failed"}}}}"#);
+    judge.finish(id);
+    judge.reset();
+    for piece in pieces {
+        judge.feed(piece);
+    }
+    (judge.finish(id), judge.facts().clone())
+}
+
+fn judge(expected: Expected, json: &str) -> (Verdict, Facts) {
+    let id = JsonRpcId::Number(1);
+    let whole = judge_pieces(expected, &id, [json.as_bytes()]);
+    assert_eq!(whole, judge_pieces(expected, &id, json.as_bytes().chunks(1)));
+    whole
+}
+
+/// The verdict on a JSON-RPC answer, with what was tolerated.
+fn rpc(wrapping: Wrapping, payload: Payload, json: &str) -> (Verdict, Vec<&'static str>) {
+    let (verdict, facts) = judge(expected(Envelope::JsonRpc, wrapping, payload), json);
+    (verdict, facts.tolerated.iter().collect())
+}
+
+fn bare(wrapping: Wrapping, payload: Payload, json: &str) -> (Verdict, Facts) {
+    judge(expected(Envelope::Bare, wrapping, payload), json)
+}
+
+/// The same for a result in a faultless envelope.
+fn result(wrapping: Wrapping, payload: Payload, result: &str) -> (Verdict, Facts) {
+    let json = format!(r#"{{"jsonrpc":"2.0","id":1,"result":{result}}}"#);
+    judge(expected(Envelope::JsonRpc, wrapping, payload), &json)
+}
+
+fn violation(text: &'static str) -> Verdict {
+    Verdict::Flawed(Flaw::Violation(text))
+}
+
+const TASK: &str = r#"{"id":"t","contextId":"c","status":{"state":"TASK_STATE_WORKING"}}"#;
+
+#[test]
+fn envelopes() {
+    let ok = |members: &str, tolerated: &[&'static str]| {
+        let json = format!("{{{members}}}");
+        assert_eq!(rpc(Member, Task, &json), (Verdict::Valid, tolerated.to_vec()), "{json}");
+    };
+    ok(&format!(r#""jsonrpc":"2.0","id":1,"result":{TASK}"#), &[]);
+    ok(&format!(r#""result":{TASK},"id":1.0,"jsonrpc":"2.0","x":[{{}}]"#), &[]);
+    ok(&format!(r#""id":1,"result":{TASK}"#), &["jsonrpc_member_missing"]);
+    ok(&format!(r#""jsonrpc":"2.0","id":"1","result":{TASK}"#), &["id_type_changed"]);
+    ok(&format!(r#""jsonrpc":"2.0","id":1,"result":{TASK},"error":null"#), &["null_error_member"]);
+    ok(&format!(r#""\u006asonrpc":"2.0","id":1,"\u0072esult":{TASK}"#), &[]);
+
+    let bad = |json: &str, text: &'static str| {
+        assert_eq!(rpc(Member, Task, json).0, violation(text), "{json}");
+    };
+    bad("[]", "a batch where one answer is due");
+    bad("7", "no JSON-RPC object");
+    bad("{}", "neither a result nor an error");
+    bad(r#"{"jsonrpc":"2.0","id":1}"#, "neither a result nor an error");
+    bad(r#"{"jsonrpc":"2.0","id":1,"error":null}"#, "neither a result nor an error");
+    bad(r#"{"jsonrpc":"2.0","id":1,"result":null}"#, "a result that is null");
+    bad(r#"{"jsonrpc":"2.0","id":1,"result":"done"}"#, "a result that is no object");
+    bad(r#"{"jsonrpc":"1.0","id":1,"result":{}}"#, "jsonrpc is not 2.0");
+    bad(r#"{"jsonrpc":2.0,"id":1,"result":{}}"#, "jsonrpc is not 2.0");
+    bad(r#"{"jsonrpc":{},"id":1,"result":{}}"#, "jsonrpc is not 2.0");
+    bad(r#"{"jsonrpc":"2.0","id":2,"result":{}}"#, "the id of another call");
+    bad(r#"{"jsonrpc":"2.0","id":[1],"result":{}}"#, "the id of another call");
+    bad(r#"{"jsonrpc":"2.0","id":null,"result":{}}"#, "a result without the call's id");
+    bad(r#"{"jsonrpc":"2.0","result":{}}"#, "a result without the call's id");
+    bad(r#"{"jsonrpc":"2.0","id":1,"result":{},"error":{}}"#, "both a result and an error");
+    bad(r#"{"jsonrpc":"2.0","id":1,"error":"boom"}"#, "an error that is no object");
+    bad(r#"{"jsonrpc":"2.0","id":1,"result":{},"result":{}}"#, "duplicate member");
+    bad(r#"{"jsonrpc":"2.0","id":1,"id":1,"result":{}}"#, "duplicate member");
+    bad(r#"{"jsonrpc":"2.0","id":1,"error":{},"\u0065rror":{}}"#, "duplicate member");
+}
+
+#[test]
+fn errors_in_envelopes() {
+    let error = |json: &str, tolerated: &[&'static str]| {
+        assert_eq!(rpc(Kind, SendResult, json), (Verdict::Error, tolerated.to_vec()), "{json}");
+    };
+    error(r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32001,"message":"x"}}"#, &[]);
+    error(r#"{"jsonrpc":"2.0","id":null,"error":{}}"#, &[]);
+    error(r#"{"jsonrpc":"2.0","error":{}}"#, &[]);
+    error(r#"{"jsonrpc":"2.0","id":1,"error":{},"result":null}"#, &["null_result_member"]);
+    error(r#"{"jsonrpc":"2.0","id":"1","error":{}}"#, &["id_type_changed"]);
+    error(r#"{"error":{}}"#, &["jsonrpc_member_missing"]);
+    error(r#"{"code":-32600,"message":"x"}"#, &["jsonrpc_member_missing"]);
+    let (verdict, _) = rpc(Kind, SendResult, r#"{"jsonrpc":"2.0","id":9,"error":{}}"#);
+    assert_eq!(verdict, violation("the id of another call"));
+    let (verdict, _) = rpc(Kind, SendResult, r#"{"code":502,"message":"x"}"#);
+    assert_eq!(verdict, violation("neither a result nor an error"));
+    let (verdict, _) = rpc(Kind, SendResult, r#"{"code":-32600}"#);
+    assert_eq!(verdict, violation("neither a result nor an error"));
+}
+
+#[test]
+fn ids_of_notifications_and_odd_requests() {
+    let answer = |asked: &JsonRpcId, id: &str| {
+        let json = format!(r#"{{"jsonrpc":"2.0",{id}"result":{{}}}}"#);
+        let expected = expected(Envelope::JsonRpc, Member, Object);
+        judge_pieces(expected, asked, [json.as_bytes()]).0
+    };
+    for asked in [JsonRpcId::Absent, JsonRpcId::Null] {
+        assert_eq!(answer(&asked, ""), Verdict::Valid);
+        assert_eq!(answer(&asked, r#""id":null,"#), Verdict::Valid);
+        assert_eq!(answer(&asked, r#""id":1,"#), violation("the id of another call"));
+    }
+    assert_eq!(answer(&JsonRpcId::Other, r#""id":{"a":1},"#), Verdict::Valid);
+    let long = "x".repeat(2000);
+    let text = JsonRpcId::Text(long[..1024].into());
+    assert_eq!(answer(&text, &format!(r#""id":"{long}","#)), violation("the id of another call"));
+}
+
+#[test]
+fn wrapped_results() {
+    let (verdict, facts) = result(Member, SendResult, &format!(r#"{{"task":{TASK}}}"#));
+    assert_eq!(verdict, Verdict::Valid);
+    assert_eq!(facts.kind, PayloadKind::Task);
+    assert_eq!(facts.task_id.as_str(), "t");
+    assert_eq!(facts.context_id.as_str(), "c");
+    assert_eq!(facts.state.unwrap().as_str(), "TASK_STATE_WORKING");
+
+    let (verdict, facts) =
+        result(Member, SendResult, r#"{"message":{"messageId":"m","role":"ROLE_AGENT","taskId":"t2","id":"no"}}"#);
+    assert_eq!((verdict, facts.kind), (Verdict::Valid, PayloadKind::Message));
+    assert_eq!(facts.task_id.as_str(), "t2");
+
+    let update = r#"{"statusUpdate":{"taskId":"t","status":{"state":"TASK_STATE_FAILED"},"final":true}}"#;
+    let (verdict, facts) = result(Member, StreamEvent, update);
+    assert_eq!((verdict, facts.kind), (Verdict::Valid, PayloadKind::StatusUpdate));
+    assert!(facts.is_final);
+    assert!(facts.state.unwrap().is_terminal());
+
+    let (verdict, facts) =
+        result(Member, StreamEvent, r#"{"artifactUpdate":{"taskId":"t","artifact":{}},"task":null}"#);
+    assert_eq!((verdict, facts.kind), (Verdict::Valid, PayloadKind::ArtifactUpdate));
+
+    let bad = |payload, json: &str, text| assert_eq!(result(Member, payload, json).0, violation(text), "{json}");
+    bad(SendResult, update, "an update where a task or message is due");
+    bad(SendResult, "{}", "neither a task nor a message");
+    bad(StreamEvent, r#"{"error":"timed out"}"#, "none of task, message, statusUpdate and artifactUpdate");
+    bad(SendResult, r#"{"task":"t"}"#, "neither a task nor a message");
+    bad(SendResult, r#"{"task":{},"message":[]}"#, "a task, message or update that is no object");
+    bad(SendResult, r#"{"task":{},"message":{}}"#, "more than one of task, message, statusUpdate and artifactUpdate");
+    bad(SendResult, r#"{"task":{},"task":{}}"#, "duplicate member");
+    bad(SendResult, r#"{"task":{"id":"","status":{"state":"TASK_STATE_WORKING"}}}"#, "a task without its id");
+    bad(SendResult, r#"{"task":{"id":"t","status":{}}}"#, "a task without its state");
+    bad(SendResult, r#"{"task":{"id":"t","status":{"state":{}}}}"#, "a task without its state");
+    bad(SendResult, r#"{"task":{"id":"t","id":"u","status":{"state":"x"}}}"#, "duplicate member");
+    bad(SendResult, r#"{"task":{"id":"t","status":{"state":"x","state":"y"}}}"#, "duplicate member");
+    bad(SendResult, r#"{"message":{"text":"hi"}}"#, "a message with nothing in it");
+    bad(StreamEvent, r#"{"statusUpdate":{"status":{"state":"x"}}}"#, "an update without its task's id");
+    bad(StreamEvent, r#"{"statusUpdate":{"taskId":"t"}}"#, "a status update without a state");
+    bad(StreamEvent, r#"{"artifactUpdate":{"artifact":{}}}"#, "an update without its task's id");
+}
+
+#[test]
+fn a_bare_task_where_a_wrapped_one_is_due_still_names_itself() {
+    let (verdict, facts) = result(Member, SendResult, TASK);
+    assert_eq!(verdict, violation("a bare result where a wrapped one is due"));
+    assert_eq!(facts.kind, PayloadKind::Task);
+    assert_eq!(facts.task_id.as_str(), "t");
+    assert_eq!(facts.state.unwrap().as_str(), "TASK_STATE_WORKING");
+
+    for (wrapping, payload) in [(Kind, SendResult), (Legacy, SendResult), (Member, Task), (Kind, Task)] {
+        let (verdict, facts) = result(wrapping, payload, &format!(r#"{{"task":{TASK}}}"#));
+        assert_eq!(verdict, violation("a wrapped result where a bare one is due"));
+        assert_eq!(facts.task_id.as_str(), "t");
+    }
+}
+
+#[test]
+fn results_named_by_their_kind() {
+    let ok = |payload, json: &str, kind, tolerated: &[&'static str]| {
+        let (verdict, facts) = result(Kind, payload, json);
+        assert_eq!((verdict, facts.kind), (Verdict::Valid, kind), "{json}");
+        assert_eq!(facts.tolerated.iter().collect::<Vec<_>>(), tolerated, "{json}");
+        facts.task_id.as_str().to_owned()
+    };
+    let status = r#""status":{"state":"working"}"#;
+    let id = ok(SendResult, &format!(r#"{{"id":"t",{status},"kind":"task"}}"#), PayloadKind::Task, &[]);
+    assert_eq!(id, "t");
+    let id = ok(SendResult, r#"{"kind":"message","messageId":"m","id":"no"}"#, PayloadKind::Message, &[]);
+    assert_eq!(id, "");
+    let id = ok(
+        StreamEvent,
+        &format!(r#"{{"kind":"status-update","id":"no","taskId":"t",{status}}}"#),
+        PayloadKind::StatusUpdate,
+        &[],
+    );
+    assert_eq!(id, "t");
+    ok(StreamEvent, r#"{"taskId":"t","kind":"artifact-update","artifact":{}}"#, PayloadKind::ArtifactUpdate, &[]);
+    ok(SendResult, &format!(r#"{{"id":"t",{status}}}"#), PayloadKind::Task, &["kind_missing"]);
+    ok(Task, &format!(r#"{{"id":"t",{status}}}"#), PayloadKind::Task, &["kind_missing"]);
+    ok(StreamEvent, &format!(r#"{{"taskId":"t",{status}}}"#), PayloadKind::StatusUpdate, &["kind_missing"]);
+    ok(StreamEvent, r#"{"taskId":"t","artifact":{}}"#, PayloadKind::ArtifactUpdate, &["kind_missing"]);
+    ok(SendResult, r#"{"parts":[],"role":"agent"}"#, PayloadKind::Message, &["kind_missing"]);
+
+    let bad = |payload, json: &str, text| assert_eq!(result(Kind, payload, json).0, violation(text), "{json}");
+    bad(
+        SendResult,
+        r#"{"kind":"status-update","taskId":"t","status":{"state":"working"}}"#,
+        "an update where a task or message is due",
+    );
+    bad(SendResult, r#"{"kind":"Task"}"#, "a kind that is not known");
+    bad(SendResult, r#"{"kind":7}"#, "a kind that is not known");
+    bad(Task, r#"{"kind":"message","messageId":"m"}"#, "no task, by its kind");
+    bad(SendResult, "{}", "neither a task nor a message");
+    bad(SendResult, r#"{"kind":"task","kind":"task"}"#, "duplicate member");
+}
+
+#[test]
+fn results_of_the_oldest_dialect() {
+    let kind = |payload, json: &str| {
+        let (verdict, facts) = result(Legacy, payload, json);
+        assert_eq!(verdict, Verdict::Valid, "{json}");
+        assert_eq!(facts.task_id.as_str(), "t", "{json}");
+        assert!(facts.tolerated.is_empty());
+        facts.kind
+    };
+    let status = r#""status":{"state":"working"}"#;
+    assert_eq!(kind(SendResult, &format!(r#"{{"id":"t","sessionId":"s",{status}}}"#)), PayloadKind::Task);
+    assert_eq!(kind(Task, &format!(r#"{{"id":"t",{status}}}"#)), PayloadKind::Task);
+    assert_eq!(kind(StreamEvent, &format!(r#"{{"id":"t",{status},"final":false}}"#)), PayloadKind::StatusUpdate);
+    assert_eq!(kind(StreamEvent, r#"{"id":"t","artifact":{"parts":[]}}"#), PayloadKind::ArtifactUpdate);
+    let (_, facts) = result(Legacy, SendResult, &format!(r#"{{"id":"t","sessionId":"s",{status}}}"#));
+    assert_eq!(facts.context_id.as_str(), "s");
+}
+
+#[test]
+fn states() {
+    let state = |state: &str| {
+        let (verdict, facts) = result(Member, Task, &format!(r#"{{"id":"t","status":{{"state":{state}}}}}"#));
+        let tolerated: Vec<_> = facts.tolerated.iter().collect();
+        (verdict, facts.state.map(TaskState::as_str), tolerated)
+    };
+    assert_eq!(state("\"completed\""), (Verdict::Valid, Some("completed"), vec![]));
+    assert_eq!(state("3"), (Verdict::Valid, Some("TASK_STATE_COMPLETED"), vec!["numeric_state"]));
+    assert_eq!(state("99"), (Verdict::Valid, None, vec!["numeric_state", "unknown_state"]));
+    assert_eq!(state("\"paused\""), (Verdict::Valid, None, vec!["unknown_state"]));
+    assert_eq!(state("null").0, violation("a task without its state"));
+    assert_eq!(state("\"\"").0, violation("a task without its state"));
+}
+
+#[test]
+fn results_of_other_operations() {
+    let all = ["{\"id\":\"x\"}", "[]", "null"];
+    let verdicts = |payload| all.map(|json| result(Kind, payload, json).0 == Verdict::Valid);
+    assert_eq!(verdicts(Object), [true, false, false]);
+    assert_eq!(verdicts(ObjectOrArray), [true, true, false]);
+    assert_eq!(verdicts(Anything), [true, true, true]);
+    assert_eq!(rpc(Kind, Anything, r#"{"jsonrpc":"2.0","id":1}"#).0, Verdict::Valid);
+    assert_eq!(rpc(Kind, Anything, "").0, Verdict::Flawed(Flaw::Empty));
+    assert_eq!(result(Kind, Object, "{\"id\":\"x\"}").1.task_id.as_str(), "");
+    assert_eq!(bare(Member, Anything, "").0, Verdict::Valid);
+    assert_eq!(bare(Member, Anything, "{}").0, Verdict::Valid);
+    assert_eq!(bare(Member, Object, "").0, Verdict::Flawed(Flaw::Empty));
+    assert_eq!(bare(Member, Object, "[]").0, violation("a result that is no object"));
+    assert_eq!(bare(Member, ObjectOrArray, "[]").0, Verdict::Valid);
+}
+
+#[test]
+fn bare_bodies() {
+    let (verdict, facts) = bare(Member, SendResult, &format!(r#"{{"task":{TASK}}}"#));
+    assert_eq!((verdict, facts.kind), (Verdict::Valid, PayloadKind::Task));
+    assert_eq!(bare(Member, Task, TASK).0, Verdict::Valid);
+    let (verdict, facts) = bare(Member, Task, &format!(r#"{{"error":null,{}"#, &TASK[1..]));
+    assert_eq!(verdict, Verdict::Valid);
+    assert!(facts.tolerated.contains(Tolerated::NULL_ERROR_MEMBER));
+
+    for payload in [SendResult, Task, StreamEvent, Object, Anything] {
+        for json in [
+            r#"{"error":{"code":404,"status":"NOT_FOUND"}}"#,
+            r#"{"error":"boom"}"#,
+            r#"{"error":5}"#,
+            r#"{"code":-32004,"message":"no"}"#,
+            r#"{"message":"no","code":404}"#,
+        ] {
+            assert_eq!(bare(Member, payload, json).0, Verdict::Error, "{payload:?} {json}");
+        }
+    }
+    let both = format!(r#"{{"error":{{}},"task":{TASK}}}"#);
+    assert_eq!(bare(Member, SendResult, &both).0, violation("both a result and an error"));
+    assert_eq!(bare(Member, SendResult, r#"{"error":true}"#).0, violation("an error that is no object"));
+    assert_eq!(bare(Member, SendResult, r#"{"message":"no"}"#).0, violation("neither a task nor a message"));
+    assert_eq!(bare(Member, SendResult, TASK).0, violation("a bare result where a wrapped one is due"));
+}
+
+#[test]
+fn bodies_that_are_no_json() {
+    let malformed = |flaw: JsonFlaw| Verdict::Flawed(Flaw::Malformed(flaw.as_str()));
+    assert_eq!(bare(Member, Task, "").0, Verdict::Flawed(Flaw::Empty));
+    assert_eq!(bare(Member, Task, "<html>").0, malformed(JsonFlaw::Syntax));
+    assert_eq!(bare(Member, Task, "{}x").0, malformed(JsonFlaw::Trailing));
+    let (verdict, facts) = bare(Member, SendResult, &format!(r#"{{"task":{TASK}"#));
+    assert_eq!(verdict, malformed(JsonFlaw::Unfinished));
+    assert_eq!(facts.task_id.as_str(), "t", "a cut answer still names the task it left behind");
+    assert_eq!(Flaw::Malformed("x y").to_string(), "x y");
+}
+
+/// Envelope members, good and bad, in any order and number.
+fn answer() -> impl Strategy<Value = String> {
+    let member = prop::sample::select(vec![
+        r#""jsonrpc":"2.0""#,
+        r#""id":1"#,
+        r#""id":"1""#,
+        r#""id":null"#,
+        r#""error":{"code":-32004,"message":"no"}"#,
+        r#""error":null"#,
+        r#""result":null"#,
+        r#""result":{"task":{"id":"t","status":{"state":"working"}}}"#,
+        r#""result":{"kind":"status-update","taskId":"é\n","status":{"state":3},"final":true}"#,
+        r#""task":{"status":{"state":"TASK_STATE_FAILED"},"id":"t"}"#,
+        r#""message":{"messageId":"m","parts":[{"text":"[]{}"}]}"#,
+        r#""message":"no""#,
+        r#""code":-32004"#,
+        r#""id":"t","status":{"state":"completed"}"#,
+    ]);
+    prop::collection::vec(member, 0..5).prop_map(|members| format!("{{{}}}", members.join(", ")))
+}
+
+fn any_expected() -> impl Strategy<Value = Expected> {
+    let envelope = prop::sample::select(vec![Envelope::JsonRpc, Envelope::Bare]);
+    let wrapping = prop::sample::select(vec![Member, Kind, Legacy]);
+    let payload = prop::sample::select(vec![SendResult, Task, Object, ObjectOrArray, Anything, StreamEvent]);
+    (envelope, wrapping, payload).prop_map(|(envelope, wrapping, payload)| expected(envelope, wrapping, payload))
+}
+
+proptest! {
+    #[test]
+    fn the_verdict_does_not_depend_on_cuts(json in answer(), expected in any_expected(), size in 1usize..20) {
+        let id = JsonRpcId::Number(1);
+        let whole = judge_pieces(expected, &id, [json.as_bytes()]);
+        prop_assert_eq!(whole, judge_pieces(expected, &id, json.as_bytes().chunks(size)));
+    }
+
+    #[test]
+    fn no_bytes_harm(bytes: Vec<u8>, expected in any_expected()) {
+        let id = JsonRpcId::Text("a".into());
+        let whole = judge_pieces(expected, &id, [&bytes[..]]);
+        prop_assert_eq!(whole, judge_pieces(expected, &id, bytes.chunks(1)));
+    }
+}

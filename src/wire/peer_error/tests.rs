@@ -1,0 +1,185 @@
+use proptest::prelude::*;
+use serde_json::json;
+
+use super::*;
+
+fn parse(body: &Value) -> PeerError {
+    PeerError::parse(body.to_string().as_bytes(), MediaType::Json).unwrap()
+}
+
+fn info(reason: &str, domain: &str) -> Value {
+    json!({"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": reason, "domain": domain})
+}
+
+#[test]
+fn json_rpc_errors() {
+    let error = parse(&json!({"jsonrpc": "2.0", "id": 1, "error": {"code": -32001, "message": "gone"}}));
+    assert_eq!(error.form, ErrorForm::JsonRpc);
+    assert_eq!(error.code, Some(-32001));
+    assert_eq!(error.message.as_deref(), Some("gone"));
+    assert_eq!(error.kind(Some(200)), Some(A2aError::TaskNotFound));
+
+    let error = parse(&json!({"jsonrpc": "2.0", "error": {"code": 502, "message": "Bad Gateway"}}));
+    assert_eq!((error.form, error.code, error.kind(Some(200))), (ErrorForm::JsonRpc, Some(502), None));
+
+    let data = json!([info("TASK_NOT_CANCELABLE", "a2a-protocol.org")]);
+    let error = parse(&json!({"error": {"code": -32603, "data": data}}));
+    assert_eq!(error.reason.as_deref(), Some("TASK_NOT_CANCELABLE"));
+    assert_eq!(error.kind(None), Some(A2aError::TaskNotCancelable), "the reason comes before the code");
+
+    for data in [json!(null), json!("text"), json!([]), json!([[[]]])] {
+        let error = parse(&json!({"error": {"code": -32005, "data": data}}));
+        assert_eq!(error.kind(None), Some(A2aError::ContentTypeNotSupported));
+    }
+}
+
+#[test]
+fn rpc_statuses() {
+    let bad_request = json!({"@type": "type.googleapis.com/google.rpc.BadRequest", "reason": "NO"});
+    let error = parse(&json!({"error": {"code": 400, "status": "FAILED_PRECONDITION", "message": "no",
+        "details": [bad_request, info("UNSUPPORTED_OPERATION", "a2a-protocol.org")]}}));
+    assert_eq!((error.form, error.code), (ErrorForm::RpcStatus, None));
+    assert_eq!(error.status.as_deref(), Some("FAILED_PRECONDITION"));
+    assert_eq!(error.kind(Some(400)), Some(A2aError::UnsupportedOperation));
+
+    let error = parse(&json!({"error": {"code": 400, "status": "FAILED_PRECONDITION"}}));
+    assert_eq!(error.kind(Some(400)), None, "six errors share this status");
+    let error = parse(&json!({"error": {"code": 404, "status": "NOT_FOUND"}}));
+    assert_eq!(error.kind(Some(404)), Some(A2aError::TaskNotFound));
+    let error = parse(&json!({"code": 9, "message": "no", "details": [info("VERSION_NOT_SUPPORTED", "")]}));
+    assert_eq!((error.form, error.kind(None)), (ErrorForm::RpcStatus, Some(A2aError::VersionNotSupported)));
+}
+
+#[test]
+fn reasons_of_other_domains_decide_nothing() {
+    let data = json!([info("TASK_NOT_FOUND", "example.com")]);
+    let error = parse(&json!({"error": {"code": -32004, "data": data}}));
+    assert_eq!(error.reason, None);
+    assert_eq!(error.kind(None), Some(A2aError::UnsupportedOperation));
+    let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+    assert_eq!(error.metadata, [pair("domain", "example.com"), pair("reason", "TASK_NOT_FOUND")]);
+    let data = json!([info("SOMETHING_NEW", "a2a-protocol.org")]);
+    let error = parse(&json!({"error": {"code": -32004, "data": data}}));
+    assert_eq!(error.reason.as_deref(), Some("SOMETHING_NEW"));
+    assert_eq!(error.kind(None), Some(A2aError::UnsupportedOperation));
+}
+
+#[test]
+fn errors_without_an_envelope() {
+    let error = parse(&json!({"code": -32003, "message": "no push", "data": {"region": "eu"}}));
+    assert_eq!((error.form, error.code), (ErrorForm::CodeMessage, Some(-32003)));
+    assert_eq!(error.region.as_deref(), Some("eu"));
+    assert!(error.is_typed());
+    for (body, text) in [
+        (json!({"message": "m"}), "m"),
+        (json!({"detail": "d"}), "d"),
+        (json!({"detail": [{"loc": [], "msg": "first"}, {"msg": "second"}]}), "first"),
+        (json!({"error": "e"}), "e"),
+        (json!({"error": 5}), "5"),
+        (json!({"error": {"message": "m", "type": "t"}}), "m"),
+        (json!({"code": 404, "message": "m"}), "m"),
+    ] {
+        let error = parse(&body);
+        assert_eq!((error.form, error.message.as_deref()), (ErrorForm::Text, Some(text)), "{body}");
+        assert!(!error.is_typed());
+        assert_eq!((error.code, error.kind(Some(404))), (None, None));
+    }
+}
+
+#[test]
+fn problems() {
+    let problem = json!({"type": "https://a2a-protocol.org/errors/task-not-found", "title": "Task", "detail": "no t", "status": 404});
+    let read = |media| PeerError::parse(problem.to_string().as_bytes(), media).unwrap();
+    let error = read(MediaType::ProblemJson);
+    assert_eq!((error.form, error.message.as_deref()), (ErrorForm::Problem, Some("no t")));
+    assert_eq!(error.kind(Some(400)), Some(A2aError::TaskNotFound));
+    assert_eq!(read(MediaType::Json).form, ErrorForm::Text);
+    let blank = PeerError::parse(br#"{"title":"Bad Request","status":400}"#, MediaType::ProblemJson).unwrap();
+    assert_eq!((blank.message.as_deref(), blank.kind(Some(400))), (Some("Bad Request"), None));
+}
+
+#[test]
+fn what_is_no_error() {
+    for body in
+        ["", "{", "[]", "null", "\"error\"", "{}", "{\"error\":null}", "{\"error\":true}", "<html>", "{\"detail\":5}"]
+    {
+        assert_eq!(PeerError::parse(body.as_bytes(), MediaType::Json), None, "{body}");
+    }
+    let deep = format!("{{\"error\":{{\"data\":{}}}}}", "[".repeat(9999));
+    assert_eq!(PeerError::parse(deep.as_bytes(), MediaType::Json), None);
+}
+
+#[test]
+fn retry_delays() {
+    let delay = |delay: Value| {
+        let retry = json!({"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": delay});
+        parse(&json!({"error": {"code": -32603, "data": [retry]}})).retry_after
+    };
+    assert_eq!(delay(json!("2s")), Some(Duration::from_secs(2)));
+    assert_eq!(delay(json!("1.5s")), Some(Duration::from_millis(1500)));
+    assert_eq!(delay(json!("0.000000001s")), Some(Duration::from_nanos(1)));
+    assert_eq!(delay(json!({"seconds": "3", "nanos": 5})), Some(Duration::new(3, 5)));
+    assert_eq!(delay(json!({"seconds": 3})), Some(Duration::from_secs(3)));
+    for odd in [
+        json!("2"),
+        json!("-1s"),
+        json!("1.5e3s"),
+        json!("+1s"),
+        json!("1.+5s"),
+        json!("1.0000000001s"),
+        json!("99999999999999999999s"),
+        json!({"nanos": 1e9}),
+        json!({"seconds": -1}),
+        json!(3),
+    ] {
+        assert_eq!(delay(odd.clone()), None, "{odd}");
+    }
+}
+
+#[test]
+fn availability() {
+    let skills = |data: Value| {
+        let error = parse(&json!({"error": {"code": -32004, "data": data}}));
+        (error.region, error.available_skills)
+    };
+    let list = Some(vec!["a".to_owned(), "b".to_owned()]);
+    let region = Some("eu".to_owned());
+    assert_eq!(skills(json!({"region": "eu", "availableSkills": ["a", "b", 3]})), (region.clone(), list.clone()));
+    for text in ["[\"a\",\"b\"]", "a, b,"] {
+        let mut info = info("UNSUPPORTED_OPERATION", "a2a-protocol.org");
+        info["metadata"] = json!({"region": "eu", "availableSkills": text});
+        assert_eq!(skills(json!([info])), (region.clone(), list.clone()));
+    }
+    let many: Vec<_> = (0..200).map(|skill| skill.to_string()).collect();
+    assert_eq!(skills(json!({"availableSkills": many})).1.map(|list| list.len()), Some(64));
+    assert_eq!(skills(json!({"availableSkills": [], "region": 3})), (None, Some(vec![])));
+}
+
+#[test]
+fn texts_are_bounded() {
+    let error = parse(&json!({"error": {"code": 1, "message": "é".repeat(2000), "status": "x".repeat(999)}}));
+    assert_eq!(error.message.map(|text| text.len()), Some(1024));
+    assert_eq!(error.status.map(|text| text.len()), Some(256));
+}
+
+#[test]
+fn every_spelling_of_an_error_leads_back_to_it() {
+    for code in (-32009..=-32001).chain(-32603..=-32600).chain([-32700]) {
+        let error = A2aError::from_code(code).unwrap();
+        assert_eq!(error.code(), code);
+        assert_eq!(A2aError::from_reason(error.reason()), Some(error));
+        assert!(error.name().ends_with("Error"));
+        let http_and_grpc = (error.http_status(), error.grpc_code());
+        assert!([(404, 5), (400, 9), (400, 3), (500, 13), (404, 12)].contains(&http_and_grpc));
+    }
+    assert_eq!(A2aError::from_code(-32000), None);
+    assert_eq!(A2aError::from_reason("task_not_found"), None);
+    assert_eq!(A2aError::from_problem_type("https://example.com/task-not-found"), None);
+}
+
+proptest! {
+    #[test]
+    fn no_bytes_harm(bytes: Vec<u8>) {
+        let _ = PeerError::parse(&bytes, MediaType::ProblemJson);
+    }
+}

@@ -1,0 +1,273 @@
+use proptest::prelude::*;
+
+use super::super::judge::{Envelope, Payload, Wrapping};
+use super::*;
+
+const RPC: Expected =
+    Expected { envelope: Envelope::JsonRpc, wrapping: Wrapping::Member, payload: Payload::StreamEvent };
+const REST: Expected = Expected { envelope: Envelope::Bare, ..RPC };
+const MAX: usize = 1 << 20;
+const ID: JsonRpcId = JsonRpcId::Number(1);
+
+/// What a caller of the judge can see in the end, and the bytes it would have handed on.
+#[derive(Debug, PartialEq)]
+struct Seen {
+    steps: Vec<StepKind>,
+    handed_on: usize,
+    finish: Finish,
+    events: u64,
+    progress: Progress,
+    state: Option<&'static str>,
+    task_id: Option<String>,
+    tolerated: Vec<&'static str>,
+}
+
+fn watch_pieces<'a>(mut judge: StreamJudge, pieces: impl IntoIterator<Item = &'a [u8]>) -> Seen {
+    let mut steps = Vec::new();
+    let (mut taken, mut handed_on) = (0, 0);
+    'pieces: for piece in pieces {
+        let mut at = 0;
+        while at < piece.len() {
+            let step = judge.step(&piece[at..], &ID);
+            at += step.consumed;
+            taken += step.consumed;
+            match step.kind {
+                StepKind::Held => assert_eq!(at, piece.len()),
+                // How many boundaries there are depends on the cuts, where they lie does not.
+                StepKind::Boundary => handed_on = taken,
+                StepKind::Event => {
+                    handed_on = taken;
+                    steps.push(step.kind);
+                }
+                StepKind::Error | StepKind::Flawed(_) => {
+                    steps.push(step.kind);
+                    break 'pieces;
+                }
+            }
+            let is_flawed = matches!(step.kind, StepKind::Flawed(_));
+            let is_over = is_flawed || step.kind == StepKind::Error;
+            assert!(is_over || judge.held() == taken - handed_on);
+        }
+    }
+    Seen {
+        finish: judge.finish(&ID),
+        steps,
+        handed_on,
+        events: judge.events(),
+        progress: judge.progress(),
+        state: judge.state().map(TaskState::as_str),
+        task_id: judge.task_id().map(str::to_owned),
+        tolerated: judge.tolerated().iter().collect(),
+    }
+}
+
+fn watch(expected: Expected, stream: &str) -> Seen {
+    let judge = || StreamJudge::new(expected, MAX, true);
+    let stream = stream.as_bytes();
+    let whole = watch_pieces(judge(), [stream]);
+    assert_eq!(whole, watch_pieces(judge(), stream.chunks(1)));
+    for place in 0..=stream.len() {
+        let (one, two) = stream.split_at(place);
+        assert_eq!(whole, watch_pieces(judge(), [one, two]), "cut at {place}");
+    }
+    whole
+}
+
+fn task(id: &str, state: &str) -> String {
+    format!("data: {{\"task\":{{\"id\":\"{id}\",\"status\":{{\"state\":\"TASK_STATE_{state}\"}}}}}}\n\n")
+}
+
+fn status(id: &str, state: &str) -> String {
+    format!("data: {{\"statusUpdate\":{{\"taskId\":\"{id}\",\"status\":{{\"state\":\"TASK_STATE_{state}\"}}}}}}\n\n")
+}
+
+fn artifact(id: &str) -> String {
+    format!("data: {{\"artifactUpdate\":{{\"taskId\":\"{id}\",\"artifact\":{{\"parts\":[]}}}}}}\n\n")
+}
+
+const MESSAGE: &str = "data: {\"message\":{\"messageId\":\"m\",\"parts\":[]}}\n\n";
+
+#[test]
+fn a_task_from_beginning_to_end() {
+    let stream = [task("t", "WORKING"), artifact("t"), ": ping\n\n".into(), status("t", "COMPLETED")].concat();
+    let seen = watch(REST, &stream);
+    assert_eq!(seen.steps, [StepKind::Event; 3]);
+    assert_eq!(seen.handed_on, stream.len());
+    assert_eq!(seen.finish, Finish::Clean);
+    assert_eq!(seen.progress, Progress::Done);
+    assert_eq!(seen.state, Some("TASK_STATE_COMPLETED"));
+    assert_eq!(seen.task_id.as_deref(), Some("t"));
+    assert!(seen.tolerated.is_empty());
+}
+
+#[test]
+fn one_message_is_a_whole_stream() {
+    let seen = watch(REST, MESSAGE);
+    assert_eq!((seen.events, seen.progress, seen.task_id), (1, Progress::Done, None));
+    let seen = watch(REST, &[task("t", "WORKING"), MESSAGE.into()].concat());
+    assert_eq!((seen.events, seen.progress), (2, Progress::Open));
+    assert_eq!(seen.tolerated, ["message_in_task_stream"]);
+}
+
+#[test]
+fn nothing_after_the_end_counts() {
+    let stream = [task("t", "FAILED"), "data: {\"error\":{}}\n\ndata: <\n\n".into(), "x".repeat(99)].concat();
+    let mut judge = StreamJudge::new(REST, 99, true);
+    let mut at = 0;
+    while at < stream.len() {
+        let step = judge.step(&stream.as_bytes()[at..], &ID);
+        assert!(matches!(step.kind, StepKind::Event | StepKind::Boundary));
+        at += step.consumed;
+    }
+    assert_eq!(judge.finish(&ID), Finish::Clean);
+    assert_eq!((judge.events(), judge.held()), (1, 0));
+}
+
+#[test]
+fn interrupted_states_do_not_latch() {
+    let progress = |states: &[&str]| {
+        let stream: String = states.iter().map(|state| status("t", state)).collect();
+        watch(REST, &stream).progress
+    };
+    assert_eq!(progress(&["INPUT_REQUIRED"]), Progress::InputRequired);
+    assert_eq!(progress(&["AUTH_REQUIRED"]), Progress::AuthRequired);
+    assert_eq!(progress(&["AUTH_REQUIRED", "WORKING"]), Progress::Open);
+    assert_eq!(progress(&["INPUT_REQUIRED", "AUTH_REQUIRED"]), Progress::AuthRequired);
+    assert_eq!(progress(&["AUTH_REQUIRED", "REJECTED"]), Progress::Done);
+    assert_eq!(progress(&["INPUT_REQUIRED", "NEW"]), Progress::Open);
+    let stream = [status("t", "INPUT_REQUIRED"), artifact("t")].concat();
+    assert_eq!(watch(REST, &stream).progress, Progress::InputRequired);
+}
+
+#[test]
+fn events_of_another_task_change_nothing() {
+    let seen = watch(REST, &[task("t", "WORKING"), status("u", "COMPLETED"), task("u", "FAILED")].concat());
+    assert_eq!((seen.progress, seen.events), (Progress::Open, 3));
+    assert_eq!(seen.state, Some("TASK_STATE_WORKING"));
+    assert_eq!(seen.task_id.as_deref(), Some("t"));
+    assert_eq!(seen.tolerated, ["other_task_id"]);
+}
+
+#[test]
+fn the_first_event_is_flagged_where_it_matters() {
+    let stream = status("t", "WORKING");
+    assert_eq!(watch(REST, &stream).tolerated, ["first_event_not_task"]);
+    let unflagged = StreamJudge::new(REST, MAX, false);
+    assert_eq!(watch_pieces(unflagged, [stream.as_bytes()]).tolerated, [""; 0]);
+}
+
+#[test]
+fn errors_in_whatever_shape() {
+    let rpc_error = "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32603,\"message\":\"x\"}}";
+    for (expected, stream) in [
+        (RPC, format!("data: {rpc_error}\n\n")),
+        (RPC, format!("event: error\r\ndata: {rpc_error}\r\n\r\n")),
+        (RPC, "event: error\ndata: {\"message\":\"x\"}\n\n".into()),
+        (REST, "data: {\"code\":-32603,\"message\":\"x\",\"data\":null}\n\n".into()),
+        (REST, "event: error\ndata: {\"error\":{\"code\":500}}\n\n".into()),
+        (REST, "data: {}\nevent: error\n\n".into()),
+    ] {
+        let seen = watch(expected, &stream);
+        assert_eq!(seen.steps, [StepKind::Error], "{stream:?}");
+        assert_eq!((seen.handed_on, seen.events), (0, 0));
+        // The same without its blank line.
+        let seen = watch(expected, stream.trim_end());
+        assert_eq!((seen.steps, seen.finish), (vec![], Finish::Error), "{stream:?}");
+    }
+    let seen = watch(REST, &format!("event: error\n{MESSAGE}"));
+    assert_eq!(seen.steps, [StepKind::Event], "a result is one, whatever the event is called");
+}
+
+#[test]
+fn flawed_events() {
+    let flaw = |expected, stream: &str| match watch(expected, stream).steps[..] {
+        [StepKind::Flawed(flaw)] => flaw,
+        ref other => panic!("{stream:?} {other:?}"),
+    };
+    assert_eq!(flaw(REST, "data: {\"error\":true}\n\n"), Flaw::Violation("an error that is no object"));
+    assert_eq!(flaw(RPC, MESSAGE), Flaw::Violation("neither a result nor an error"));
+    assert!(matches!(flaw(REST, "data: {\n\n"), Flaw::Malformed(_)));
+    assert!(matches!(flaw(REST, "data: [DONE]\n\n"), Flaw::Malformed(_)));
+    assert!(matches!(flaw(REST, "event: error\ndata: boom\n\n"), Flaw::Malformed(_)));
+    assert!(matches!(flaw(REST, "data:  \n\n"), Flaw::Malformed(_)));
+    assert!(matches!(flaw(REST, "event: error\ndata: \"boom\"\n\n"), Flaw::Violation(_)));
+    // A line break inside a JSON string is not JSON, in one line or two.
+    assert!(matches!(flaw(REST, "data: {\"a\":\"b\ndata: c\"}\n\n"), Flaw::Malformed(_)));
+}
+
+#[test]
+fn bodies_that_are_no_event_stream() {
+    let html = Flaw::Malformed("HTML where events are due");
+    assert_eq!(watch(REST, "<!doctype html>").steps, [StepKind::Flawed(html)]);
+    assert_eq!(watch(REST, "\n\n  <html>").steps, [StepKind::Flawed(html)]);
+    let junk = Finish::Flawed(Flaw::Malformed("no event stream"));
+    assert_eq!(watch(REST, "Internal Server Error").finish, junk);
+    assert_eq!(watch(REST, ": c\n\nupstream timed out\n\n").finish, junk);
+    assert_eq!(watch(REST, "").finish, Finish::Clean);
+    assert_eq!(watch(REST, ": ping\n\n: pi").finish, Finish::Clean);
+    for json in ["{\"task\":{}}", " \n[1]", "\u{feff}{\"a\":\n\n1}"] {
+        let seen = watch(REST, json);
+        assert_eq!((seen.steps, seen.finish), (vec![], Finish::Unframed));
+    }
+}
+
+#[test]
+fn the_end_of_a_body_inside_an_event() {
+    let event = status("t", "COMPLETED");
+    let rest = &event[6..event.len() - 2];
+    let seen = watch(REST, &event[..event.len() - 2]);
+    assert_eq!(seen.finish, Finish::Event { missing: b"\n\n" });
+    assert_eq!((seen.events, seen.progress), (1, Progress::Done));
+    assert!(seen.tolerated.contains(&"unterminated_event"));
+    let crlf = format!(": c\r\n\r\ndata: {rest}\r\n");
+    assert_eq!(watch(REST, &crlf).finish, Finish::Event { missing: b"\r\n" });
+    for cut in ["data: {\"sta", "data: ", "dat", "id: 7\n", "data: {\"a\":\"\\"] {
+        assert_eq!(watch(REST, &[task("t", "WORKING"), cut.into()].concat()).finish, Finish::Cut, "{cut:?}");
+    }
+    assert!(matches!(watch(REST, "data: {]").finish, Finish::Flawed(Flaw::Malformed(_))));
+    assert!(matches!(watch(REST, "data: {}").finish, Finish::Flawed(Flaw::Violation(_))));
+}
+
+#[test]
+fn events_are_bounded() {
+    let event = task("t", "WORKING");
+    for (max, kind) in [(event.len(), StepKind::Event), (event.len() - 1, StepKind::Flawed(Flaw::TooLarge))] {
+        for size in [1, 7, event.len()] {
+            let judge = StreamJudge::new(REST, max, true);
+            assert_eq!(watch_pieces(judge, event.as_bytes().chunks(size)).steps, [kind]);
+        }
+    }
+    let large = ["{", &" ".repeat(200)].concat();
+    for endless in [&*"x".repeat(200), &large, &"data: a\n".repeat(40), &": ".repeat(100)] {
+        let judge = StreamJudge::new(REST, 99, true);
+        let seen = watch_pieces(judge, endless.as_bytes().chunks(10));
+        assert_eq!(seen.steps, [StepKind::Flawed(Flaw::TooLarge)]);
+        assert_eq!(seen.finish, Finish::Flawed(Flaw::TooLarge));
+    }
+}
+
+proptest! {
+    #[test]
+    fn what_is_seen_does_not_depend_on_cuts(
+        parts in prop::collection::vec(prop::sample::select(vec![
+            task("t", "WORKING"), status("t", "WORKING"), status("u", "WORKING"), artifact("t"), status("t", "INPUT_REQUIRED"),
+            status("t", "WORKING").replace('\n', "\r\n"), artifact("t").replace('\n', "\r"), status("t", "COMPLETED"), MESSAGE.into(),
+            ": ping\n\n".into(), "\u{feff}".into(), " ".into(), "\r".into(), "id: 1\r\n".into(), "data:\n\n".into(), "event: error\n".into(), "data: {\"error\":{}}\n\n".into(),
+            "data: {\n".into(), "junk\n".into(), "\n".into(), "\r\n".into(), "{".into(), "<".into(),
+        ]), 0..12),
+        size in 1usize..60,
+        max in prop::sample::select(vec![90usize, 150, MAX]),
+    ) {
+        let stream = parts.concat();
+        let judge = || StreamJudge::new(REST, max, true);
+        let whole = watch_pieces(judge(), [stream.as_bytes()]);
+        prop_assert_eq!(whole, watch_pieces(judge(), stream.as_bytes().chunks(size)));
+    }
+
+    #[test]
+    fn no_bytes_harm(bytes: Vec<u8>, size in 1usize..9) {
+        let judge = || StreamJudge::new(REST, 64, true);
+        let whole = watch_pieces(judge(), [&bytes[..]]);
+        prop_assert_eq!(whole, watch_pieces(judge(), bytes.chunks(size)));
+    }
+}
