@@ -1,4 +1,4 @@
-use http::{HeaderMap, Method, header::CONTENT_TYPE, request::Parts};
+use http::{HeaderMap, Method, Uri, header::CONTENT_TYPE, request::Parts};
 use percent_encoding::percent_decode_str;
 use tokio::time::Instant;
 
@@ -51,12 +51,12 @@ impl Naming {
 }
 
 /// Names a call from the request's head alone, as the layers do that stand without a [`CallLayer`](crate::CallLayer).
-pub(crate) fn from_head(parts_method: &Method, path: &str, headers: &HeaderMap) -> Call {
+pub(crate) fn from_head(method: &Method, uri: &Uri, headers: &HeaderMap) -> Call {
     let mut call = Call::new();
     if let Some(binding) = grpc_binding(headers) {
         return call.with_binding(binding);
     }
-    if let Some(named) = http_path::name(parts_method, path) {
+    if let Some(named) = http_path::name(method, uri.path()) {
         call = call.with_binding(Binding::HttpJson);
         if let Some(operation) = named.operation {
             call = call.with_operation(operation);
@@ -64,7 +64,7 @@ pub(crate) fn from_head(parts_method: &Method, path: &str, headers: &HeaderMap) 
         if let Some(id) = named.task_id {
             call = call.with_task_id(percent_decode_str(id).decode_utf8_lossy());
         }
-        if let Some(version) = version_header(headers) {
+        if let Some(version) = version_header(headers).or_else(|| version_query(uri.query())) {
             call = call.with_version(version);
         }
     }

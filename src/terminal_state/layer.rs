@@ -167,12 +167,8 @@ impl<O> TerminalStateBuilder<O> {
     pub fn build(self) -> Result<TerminalStateLayer<O>, ConfigError> {
         let Self { limits, overrides, strict, adapt_downgrade, observer, recovery } = self;
         check(&limits, None)?;
-        if recovery.as_ref().is_some_and(Recovery::does_nothing) {
-            return Err(ConfigError {
-                setting: "recovery",
-                operation: None,
-                why: "does nothing: choose cancel_on_failure, cancel_on_drop or reconcile".into(),
-            });
+        if let Some(why) = recovery.as_ref().and_then(Recovery::does_nothing) {
+            return Err(ConfigError { setting: "recovery", operation: None, why: why.into() });
         }
         let mut per_operation: [Option<Box<Limits>>; Operation::COUNT] = Default::default();
         for (operation, by) in &overrides {

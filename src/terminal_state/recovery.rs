@@ -46,6 +46,7 @@ pub struct Recovery {
     cancel_on_drop: bool,
     reconcile: bool,
     timeout: Duration,
+    max_in_flight: usize,
     permits: Arc<Semaphore>,
 }
 
@@ -68,6 +69,7 @@ impl Recovery {
             cancel_on_drop: false,
             reconcile: false,
             timeout: Duration::from_secs(5),
+            max_in_flight: 16,
             permits: Arc::new(Semaphore::new(16)),
         }
     }
@@ -107,12 +109,22 @@ impl Recovery {
     /// How many requests of the layer's own may run at once. Default: 16.
     #[must_use]
     pub fn max_in_flight(mut self, max: usize) -> Self {
+        self.max_in_flight = max;
         self.permits = Arc::new(Semaphore::new(max.min(Semaphore::MAX_PERMITS)));
         self
     }
 
-    pub(super) fn does_nothing(&self) -> bool {
-        !(self.cancel_on_failure || self.cancel_on_drop || self.reconcile)
+    /// Why no request would ever be sent, if that is so.
+    pub(super) fn does_nothing(&self) -> Option<&'static str> {
+        if !(self.cancel_on_failure || self.cancel_on_drop || self.reconcile) {
+            Some("does nothing: choose cancel_on_failure, cancel_on_drop or reconcile")
+        } else if self.timeout.is_zero() {
+            Some("does nothing: its timeout is zero")
+        } else if self.max_in_flight == 0 {
+            Some("does nothing: its max_in_flight is zero")
+        } else {
+            None
+        }
     }
 
     pub(super) fn reconciles(&self) -> bool {

@@ -99,7 +99,7 @@ where
     fn call(&mut self, request: Request<B>) -> Self::Future {
         let call = match request.extensions().get::<Call>() {
             Some(call) => call.clone(),
-            None => call::from_head(request.method(), request.uri().path(), request.headers()),
+            None => call::from_head(request.method(), request.uri(), request.headers()),
         };
         let target = call.target().is_none().then(|| request.uri().clone());
         let overrides = request.extensions().get::<LimitOverrides>();
