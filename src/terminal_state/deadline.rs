@@ -96,9 +96,10 @@ impl Deadlines {
         self.gap_so_far = None;
     }
 
-    /// Whether anything happened since the last look at the clock.
-    pub(super) fn has_moved(&self) -> bool {
-        self.moved
+    /// Whether the next Pending has to look at the clock: something happened since the last look, or the consumer is
+    /// back and the gap goes on.
+    pub(super) fn wants_look(&self) -> bool {
+        self.moved || self.gap_so_far.is_some()
     }
 
     /// Bytes without an event go out at `now`: the gap stands still until the consumer is back.
@@ -225,7 +226,9 @@ mod tests {
         d.look(t);
         d.note_bytes();
         d.hand_out_without_event(t + 4 * S);
+        assert!(d.wants_look(), "or the gap would stand still for ever");
         d.look(t + 3604 * S);
+        assert!(!d.wants_look());
         d.note_bytes();
         d.look(t + 3604 * S);
         assert_eq!(due(&d, t), (Class::Idle, 3609 * S));

@@ -140,7 +140,7 @@ where
     pub(super) fn poll_bounds(&mut self, cx: &mut Context<'_>) -> Poll<Due> {
         self.frames_unchecked = 0;
         self.bytes_unchecked = 0;
-        let mut now = self.deadlines.has_moved().then(Instant::now);
+        let mut now = self.deadlines.wants_look().then(Instant::now);
         if let Some(now) = now {
             self.deadlines.look(now);
         }
