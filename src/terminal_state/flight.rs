@@ -8,6 +8,7 @@ use std::{
 };
 
 use http::{StatusCode, Uri};
+use pin_project_lite::pin_project;
 use tokio::time::Instant;
 
 use super::{
@@ -22,7 +23,7 @@ use crate::{
     error::{BoxError, CallError, Failure, Seen, recognise},
     outcome::{Class, Observe, Outcome, OutcomeKind},
     transport::{self, Fault},
-    wire::{Flaw, TaskState, Tolerated},
+    wire::{Flaw, JsonRpcId, Judge, TaskState, Tolerated, Verdict},
 };
 
 /// So many frames may come without a Pending before the clock is read, and so many bytes: a timer alone does not bound
@@ -33,6 +34,63 @@ const BYTES_UNCHECKED: usize = 256 << 10;
 /// The recovery in progress of a failed call.
 pub(super) type Rescue = Pin<Box<dyn Future<Output = Option<Rescued>> + Send>>;
 
+pin_project! {
+    /// A flight and its timer. Boxed once for each call, so that future and body hand on a pointer.
+    pub(super) struct Timed<O>
+    where
+        O: Observe,
+    {
+        #[pin]
+        timer: Timer,
+        flight: Flight<O>,
+    }
+}
+
+pub(super) type Boxed<O> = Pin<Box<Timed<O>>>;
+
+impl<O> Timed<O>
+where
+    O: Observe,
+{
+    pub(super) fn boxed(flight: Flight<O>) -> Boxed<O> {
+        Box::pin(Self { timer: Timer::default(), flight })
+    }
+
+    pub(super) fn get(&self) -> &Flight<O> {
+        &self.flight
+    }
+
+    pub(super) fn flight(self: Pin<&mut Self>) -> &mut Flight<O> {
+        self.project().flight
+    }
+
+    /// After a Pending: which bound was reached, if any.
+    pub(super) fn poll_bounds(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Due> {
+        let mut this = self.project();
+        let flight = this.flight;
+        flight.frames_unchecked = 0;
+        flight.bytes_unchecked = 0;
+        let mut now = flight.deadlines.wants_look().then(Instant::now);
+        if let Some(now) = now {
+            flight.deadlines.look(now);
+        }
+        let floor = flight.limits().floor();
+        loop {
+            let due = flight.deadlines.due(flight.limits());
+            if now.is_some_and(|now| now >= due.at) {
+                return Poll::Ready(due);
+            }
+            if this.timer.as_mut().poll(cx, now.unwrap_or(flight.dispatched), due.at, floor).is_pending() {
+                return Poll::Pending;
+            }
+            let fired = Instant::now();
+            flight.deadlines.look(fired);
+            this.timer.as_mut().rearm(fired, flight.deadlines.due(flight.limits()).at, floor);
+            now = Some(fired);
+        }
+    }
+}
+
 pub(super) struct Flight<O>
 where
     O: Observe,
@@ -40,11 +98,12 @@ where
     pub(super) config: Arc<Config<O>>,
     pub(super) call: Call,
     pub(super) seen: Seen,
+    /// Of an answer that is judged as a whole. It lives here because here nothing is moved.
+    pub(super) judge: Option<Judge>,
     /// Where the request went, if the call does not say so itself.
     target: Option<Uri>,
     own_limits: Option<Box<Limits>>,
     deadlines: Deadlines,
-    timer: Timer,
     began: Instant,
     dispatched: Instant,
     frames_unchecked: u32,
@@ -74,10 +133,10 @@ where
             config,
             call,
             seen: Seen::default(),
+            judge: None,
             target,
             own_limits,
             deadlines,
-            timer: Timer::default(),
             began,
             dispatched,
             frames_unchecked: 0,
@@ -89,6 +148,20 @@ where
 
     pub(super) fn limits(&self) -> &Limits {
         self.own_limits.as_deref().unwrap_or_else(|| self.config.limits(&self.call))
+    }
+
+    /// The id to compare answers with; one that nobody read agrees with every other.
+    pub(super) fn id(&self) -> &JsonRpcId {
+        self.call.id().unwrap_or(&JsonRpcId::Other)
+    }
+
+    /// What the judge of the whole answer says.
+    pub(super) fn verdict(&mut self) -> Verdict {
+        let id = self.call.id().unwrap_or(&JsonRpcId::Other);
+        match &mut self.judge {
+            Some(judge) => judge.finish(id),
+            None => Verdict::Flawed(Flaw::Empty),
+        }
     }
 
     pub(super) fn status(&self) -> StatusCode {
@@ -134,30 +207,6 @@ where
         let now = Instant::now();
         self.deadlines.look(now);
         Some(self.deadlines.due(self.limits())).filter(|due| now >= due.at)
-    }
-
-    /// After a Pending: which bound was reached, if any.
-    pub(super) fn poll_bounds(&mut self, cx: &mut Context<'_>) -> Poll<Due> {
-        self.frames_unchecked = 0;
-        self.bytes_unchecked = 0;
-        let mut now = self.deadlines.wants_look().then(Instant::now);
-        if let Some(now) = now {
-            self.deadlines.look(now);
-        }
-        let floor = self.limits().floor();
-        loop {
-            let due = self.deadlines.due(self.limits());
-            if now.is_some_and(|now| now >= due.at) {
-                return Poll::Ready(due);
-            }
-            if self.timer.poll(cx, now.unwrap_or(self.dispatched), due.at, floor).is_pending() {
-                return Poll::Pending;
-            }
-            let fired = Instant::now();
-            self.deadlines.look(fired);
-            self.timer.rearm(fired, self.deadlines.due(self.limits()).at, floor);
-            now = Some(fired);
-        }
     }
 
     /// A failure of this call, with what was seen so far.
@@ -231,12 +280,14 @@ where
         CallError::new(failure)
     }
 
-    /// The call ended well.
-    pub(super) fn succeed(&mut self, task_id: Option<&str>, state: Option<TaskState>, tolerated: Tolerated) {
+    /// The call ended well, as the judge of its whole answer read it.
+    pub(super) fn succeed_as_judged(&mut self) {
         if std::mem::replace(&mut self.settled, true) {
             return;
         }
-        self.observe(OutcomeKind::Success, Class::Success, None, task_id, state, tolerated);
+        let Some(facts) = self.judge.as_ref().map(Judge::facts) else { return };
+        let task_id = Some(facts.task_id.as_str()).filter(|id| !id.is_empty());
+        self.observe(OutcomeKind::Success, Class::Success, None, task_id, facts.state, facts.tolerated);
     }
 
     /// The call ended well, and all that is known of it was noted in `seen`.

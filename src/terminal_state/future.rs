@@ -17,7 +17,7 @@ use pin_project_lite::pin_project;
 use super::{
     TerminalStateBody,
     body::Replay,
-    flight::{Flight, Rescue},
+    flight::{Boxed, Flight, Rescue},
     judging::{self, Plan},
     live::Live,
     passing::Passing,
@@ -40,7 +40,7 @@ pin_project! {
     {
         #[pin]
         state: State<F, B, O>,
-        flight: Option<Flight<O>>,
+        flight: Option<Boxed<O>>,
     }
 }
 
@@ -67,7 +67,7 @@ impl<F, B, O> TerminalStateFuture<F, B, O>
 where
     O: Observe,
 {
-    pub(super) fn called(future: F, flight: Flight<O>) -> Self {
+    pub(super) fn called(future: F, flight: Boxed<O>) -> Self {
         Self { state: State::Head { future }, flight: Some(flight) }
     }
 
@@ -79,7 +79,6 @@ where
 type Output<B, O> = Result<Response<TerminalStateBody<B, O>>, CallError>;
 
 /// Where a head leads.
-#[expect(clippy::large_enum_variant, reason = "made and taken apart at once, never kept")]
 enum Next<F, B, O>
 where
     O: Observe,
@@ -117,21 +116,25 @@ where
                     None => return Poll::Pending,
                 },
                 StateProj::Head { future } => {
-                    let Some(flight) = this.flight.as_mut() else { return Poll::Pending };
+                    let Some(timed) = this.flight.as_mut() else { return Poll::Pending };
                     match future.poll(cx) {
                         Poll::Ready(Ok(response)) => head_came(response, this.flight),
-                        Poll::Ready(Err(error)) => failed(flight.lost(error.into(), false), flight),
+                        Poll::Ready(Err(error)) => {
+                            let flight = timed.as_mut().flight();
+                            failed(flight.lost(error.into(), false), flight)
+                        }
                         Poll::Pending => {
-                            let due = ready!(flight.poll_bounds(cx));
+                            let due = ready!(timed.as_mut().poll_bounds(cx));
+                            let flight = timed.as_mut().flight();
                             failed(flight.timeout(due), flight)
                         }
                     }
                 }
                 StateProj::Whole { body, whole } => {
-                    let Some(flight) = this.flight.as_mut() else { return Poll::Pending };
-                    match ready!(whole.poll(body, cx, flight)) {
+                    let Some(timed) = this.flight.as_mut() else { return Poll::Pending };
+                    match ready!(whole.poll(body, cx, timed.as_mut())) {
                         Ok(response) => Next::Done(Ok(response.map(TerminalStateBody::replay))),
-                        Err(error) => failed(error, flight),
+                        Err(error) => failed(error, timed.as_mut().flight()),
                     }
                 }
                 StateProj::First { live } => {
@@ -144,7 +147,9 @@ where
                     })
                 }
                 StateProj::Rescue { rescue, error } => {
-                    let Some(flight) = this.flight.as_mut() else { return Poll::Pending };
+                    let Some(flight) = this.flight.as_mut().map(|timed| timed.as_mut().flight()) else {
+                        return Poll::Pending;
+                    };
                     let rescued = ready!(rescue.as_mut().poll(cx));
                     let Some(error) = error.take() else { return Poll::Pending };
                     Next::Done(match rescued {
@@ -183,14 +188,14 @@ where
     }
 }
 
-fn head_came<F, B, O>(response: Response<B>, flight: &mut Option<Flight<O>>) -> Next<F, B, O>
+fn head_came<F, B, O>(response: Response<B>, flight: &mut Option<Boxed<O>>) -> Next<F, B, O>
 where
     B: Body<Data = Bytes>,
     B::Error: Into<BoxError>,
     O: Observe,
 {
     let (head, body) = response.into_parts();
-    let Some(own) = flight.as_mut() else { return Next::nothing() };
+    let Some(own) = flight.as_mut().map(|timed| timed.as_mut().flight()) else { return Next::nothing() };
     own.seen.status = Some(head.status);
     let (purpose, expected) = match judging::plan(&own.call, head.status, &head.headers) {
         Plan::Pass { read_along } => {

@@ -12,7 +12,7 @@ use pin_project_lite::pin_project;
 
 use super::{
     deadline::{Due, Phase},
-    flight::{Flight, Rescue},
+    flight::{Boxed, Rescue},
     pieces::Pieces,
     shape,
 };
@@ -20,8 +20,8 @@ use crate::{
     error::{BoxError, CallError, PeerResponse},
     outcome::{Class, Observe, OutcomeKind},
     wire::{
-        Expected, Finish, Flaw, JsonRpcId, Judge, MediaType, PeerError, Progress, StepKind, StreamJudge, Tolerated,
-        Verdict, sse::event_data,
+        Expected, Finish, Flaw, Judge, MediaType, PeerError, Progress, StepKind, StreamJudge, Tolerated, Verdict,
+        sse::event_data,
     },
 };
 
@@ -42,7 +42,7 @@ struct Rest<O>
 where
     O: Observe,
 {
-    flight: Flight<O>,
+    timed: Boxed<O>,
     judge: StreamJudge,
     expected: Expected,
     /// Bytes of an event that has not ended yet.
@@ -73,12 +73,13 @@ where
     B::Error: Into<BoxError>,
     O: Observe,
 {
-    pub(super) fn new(body: B, head: Parts, expected: Expected, mut flight: Flight<O>) -> Self {
+    pub(super) fn new(body: B, head: Parts, expected: Expected, mut timed: Boxed<O>) -> Self {
+        let flight = timed.as_mut().flight();
         flight.enter(Phase::FirstEvent);
         let task_first = shape::task_comes_first(&flight.call, expected);
         let judge = StreamJudge::new(expected, flight.limits().max_event, task_first);
         let rest = Rest {
-            flight,
+            timed,
             judge,
             expected,
             held: Pieces::default(),
@@ -97,7 +98,7 @@ where
     pub(super) fn poll_first_event(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<Parts, CallError>> {
         loop {
             let rest = self.as_mut().project().rest;
-            if rest.flight.seen.events > 0 || (rest.over && rest.failure.is_none()) {
+            if rest.timed.get().seen.events > 0 || (rest.over && rest.failure.is_none()) {
                 if let Some(head) = rest.head.take() {
                     return Poll::Ready(Ok(*head));
                 }
@@ -106,8 +107,8 @@ where
                 return Poll::Ready(Err(failure));
             }
             // Comments that come before the first event are kept for the caller, but not without end.
-            if rest.out.len() > rest.flight.limits().max_event {
-                let error = rest.flight.broken(Class::TooLarge, "comments without end, and no event");
+            if rest.out.len() > rest.timed.get().limits().max_event {
+                let error = rest.timed.get().broken(Class::TooLarge, "comments without end, and no event");
                 rest.fail(error);
                 continue;
             }
@@ -121,7 +122,7 @@ where
             let rest = this.rest;
             if let Some(bytes) = rest.out.pop() {
                 if !rest.event_in_out {
-                    rest.flight.hand_out_without_event();
+                    rest.timed.as_mut().flight().hand_out_without_event();
                 }
                 if rest.out.is_empty() {
                     rest.event_in_out = false;
@@ -160,10 +161,10 @@ where
         match body.poll_frame(cx) {
             Poll::Ready(Some(Ok(frame))) => match frame.into_data() {
                 Ok(data) => {
-                    rest.flight.note_frame(data.len());
+                    rest.timed.as_mut().flight().note_frame(data.len());
                     rest.take_in(data);
                     if !rest.over && rest.rescue.is_none() {
-                        if let Some(due) = rest.flight.check_bounds() {
+                        if let Some(due) = rest.timed.as_mut().flight().check_bounds() {
                             rest.bound_reached(due);
                         }
                     }
@@ -173,7 +174,7 @@ where
             Poll::Ready(Some(Err(error))) => rest.broke_off(error.into()),
             Poll::Ready(None) => rest.ended(),
             Poll::Pending => {
-                let due = ready!(rest.flight.poll_bounds(cx));
+                let due = ready!(rest.timed.as_mut().poll_bounds(cx));
                 rest.bound_reached(due);
             }
         }
@@ -193,11 +194,11 @@ where
         let mut at = 0;
         let mut good = 0;
         while at < data.len() && self.judge.progress() != Progress::Done {
-            let step = self.judge.step(&data[at..], id_of(&self.flight));
+            let step = self.judge.step(&data[at..], self.timed.get().id());
             at += step.consumed;
             match step.kind {
                 StepKind::Event => {
-                    if let Some(error) = self.flight.strictly(self.judge.tolerated()) {
+                    if let Some(error) = self.timed.get().strictly(self.judge.tolerated()) {
                         self.let_out(data.split_to(good));
                         return self.fail(error);
                     }
@@ -244,21 +245,21 @@ where
     /// An event was found good.
     fn event_ended(&mut self) {
         self.event_in_out = true;
-        self.flight.note_event();
+        self.timed.as_mut().flight().note_event();
         self.note_seen();
         match self.judge.progress() {
-            Progress::Open => self.flight.enter(Phase::Events),
-            Progress::InputRequired => self.flight.enter(Phase::Linger),
-            Progress::AuthRequired => self.flight.enter(Phase::AuthWait),
+            Progress::Open => self.timed.as_mut().flight().enter(Phase::Events),
+            Progress::InputRequired => self.timed.as_mut().flight().enter(Phase::Linger),
+            Progress::AuthRequired => self.timed.as_mut().flight().enter(Phase::AuthWait),
             Progress::Done => {
-                self.flight.enter(Phase::Linger);
-                self.flight.succeed_as_seen();
+                self.timed.as_mut().flight().enter(Phase::Linger);
+                self.timed.as_mut().flight().succeed_as_seen();
             }
         }
     }
 
     fn note_seen(&mut self) {
-        let seen = &mut self.flight.seen;
+        let seen = &mut self.timed.as_mut().flight().seen;
         seen.events = self.judge.events();
         seen.task_state = self.judge.state();
         seen.tolerated = self.judge.tolerated();
@@ -274,7 +275,7 @@ where
 
     fn end_well(&mut self) {
         self.held.append_to(&mut self.out);
-        self.flight.succeed_as_seen();
+        self.timed.as_mut().flight().succeed_as_seen();
         self.over = true;
     }
 
@@ -282,7 +283,7 @@ where
         if due.class == Class::Success || self.judge.progress() == Progress::Done {
             return self.end_well();
         }
-        let error = self.flight.timeout(due);
+        let error = self.timed.get().timeout(due);
         self.fail(error);
     }
 
@@ -290,7 +291,7 @@ where
         if self.rests() {
             return self.end_well();
         }
-        let error = self.flight.cut(error);
+        let error = self.timed.get().cut(error);
         self.fail(error);
     }
 
@@ -298,10 +299,10 @@ where
         if self.judge.progress() == Progress::Done {
             return self.end_well();
         }
-        match self.judge.finish(id_of(&self.flight)) {
+        match self.judge.finish(self.timed.get().id()) {
             Finish::Clean => {}
             Finish::Event { missing } => {
-                if let Some(error) = self.flight.strictly(self.judge.tolerated()) {
+                if let Some(error) = self.timed.get().strictly(self.judge.tolerated()) {
                     return self.fail(error);
                 }
                 self.held.append_to(&mut self.out);
@@ -315,7 +316,7 @@ where
         }
         if self.rests() {
             self.end_well();
-        } else if self.flight.seen.events == 0 {
+        } else if self.timed.as_mut().flight().seen.events == 0 {
             self.flawed(Flaw::Empty);
         } else {
             self.truncated("the stream ended before its task rested");
@@ -323,12 +324,12 @@ where
     }
 
     fn truncated(&mut self, what: &'static str) {
-        let error = self.flight.broken(Class::Truncated, what);
+        let error = self.timed.get().broken(Class::Truncated, what);
         self.fail(error);
     }
 
     fn flawed(&mut self, flaw: Flaw) {
-        let error = self.flight.flawed(flaw);
+        let error = self.timed.get().flawed(flaw);
         self.fail(error);
     }
 
@@ -336,16 +337,16 @@ where
     fn refused(&mut self) {
         let raw = self.held.prefix(self.held.len());
         let data = event_data(&raw);
-        self.refuse(&data, raw.slice(..raw.len().min(self.flight.limits().max_refusal)), raw.len());
+        self.refuse(&data, raw.slice(..raw.len().min(self.timed.get().limits().max_refusal)), raw.len());
     }
 
     fn refuse(&mut self, data: &[u8], kept: Bytes, len: usize) {
         self.note_seen();
-        let max = self.flight.limits().max_refusal;
-        let mut failure = self.flight.failure(OutcomeKind::Refused, Class::PeerError, "the peer refused");
+        let max = self.timed.get().limits().max_refusal;
+        let mut failure = self.timed.get().failure(OutcomeKind::Refused, Class::PeerError, "the peer refused");
         failure.peer = PeerError::parse(&data[..data.len().min(max)], MediaType::Json).map(Box::new);
         failure.response = Some(PeerResponse {
-            status: self.flight.status(),
+            status: self.timed.get().status(),
             headers: self.head.as_ref().map(|head| head.headers.clone()).unwrap_or_default(),
             truncated: kept.len() < len,
             body: kept,
@@ -358,13 +359,13 @@ where
     fn unframed(&mut self) {
         let mut judge = Judge::new(shape::downgraded(self.expected));
         self.held.iter().for_each(|piece| judge.feed(piece));
-        match judge.finish(id_of(&self.flight)) {
+        match judge.finish(self.timed.get().id()) {
             Verdict::Error => {
-                let kept = self.held.prefix(self.flight.limits().max_refusal);
+                let kept = self.held.prefix(self.timed.get().limits().max_refusal);
                 self.refuse(&kept.clone(), kept, self.held.len());
             }
             Verdict::Valid => {
-                let error = self.flight.broken(Class::SilentDowngrade, "one JSON result where a stream was asked");
+                let error = self.timed.get().broken(Class::SilentDowngrade, "one JSON result where a stream was asked");
                 self.fail(error);
             }
             Verdict::Flawed(flaw) => self.flawed(flaw),
@@ -373,38 +374,30 @@ where
 
     fn fail(&mut self, error: CallError) {
         self.held.clear();
-        if let Some(rescue) = self.flight.rescue(&error) {
+        if let Some(rescue) = self.timed.get().rescue(&error) {
             self.rescue = Some((rescue, error));
             return;
         }
-        self.flight.fail(&error);
+        self.timed.as_mut().flight().fail(&error);
         self.failure = Some(error);
         self.over = true;
     }
 
     fn end_of_rescue(&mut self, rescued: Option<super::rescue::Rescued>) {
         let Some((_, error)) = self.rescue.take() else { return };
-        match (rescued, self.flight.origin()) {
+        match (rescued, self.timed.get().origin()) {
             (Some(rescued), Some(origin)) => {
                 self.out.push(origin.event(&rescued));
-                self.flight.seen.events += 1;
-                self.flight.seen.task_state = Some(rescued.state);
-                self.flight.seen.tolerated.insert(Tolerated::RECONCILED);
-                self.flight.succeed_as_seen();
+                self.timed.as_mut().flight().seen.events += 1;
+                self.timed.as_mut().flight().seen.task_state = Some(rescued.state);
+                self.timed.as_mut().flight().seen.tolerated.insert(Tolerated::RECONCILED);
+                self.timed.as_mut().flight().succeed_as_seen();
             }
             _ => {
-                self.flight.fail(&error);
+                self.timed.as_mut().flight().fail(&error);
                 self.failure = Some(error);
             }
         }
         self.over = true;
     }
-}
-
-/// The id to compare answers with; one that nobody read agrees with every other.
-pub(super) fn id_of<O>(flight: &Flight<O>) -> &JsonRpcId
-where
-    O: Observe,
-{
-    flight.call.id().unwrap_or(&JsonRpcId::Other)
 }

@@ -9,7 +9,7 @@ use bytes::Bytes;
 use http::response::Parts;
 use http_body::{Body, Frame};
 
-use super::{deadline::Phase, flight::Flight, judging, pieces::Pieces, status};
+use super::{deadline::Phase, flight::Boxed, judging, pieces::Pieces, status};
 use crate::{
     call::Binding,
     error::{BoxError, CallError},
@@ -21,7 +21,7 @@ pub(super) struct Passing<O>
 where
     O: Observe,
 {
-    flight: Flight<O>,
+    timed: Boxed<O>,
     media: MediaType,
     /// Reads along, for the outcome: a JSON-RPC answer may be an error under any status.
     judge: Option<Judge>,
@@ -36,7 +36,8 @@ impl<O> Passing<O>
 where
     O: Observe,
 {
-    pub(super) fn new(head: &Parts, read_along: Option<Expected>, mut flight: Flight<O>) -> Self {
+    pub(super) fn new(head: &Parts, read_along: Option<Expected>, mut timed: Boxed<O>) -> Self {
+        let flight = timed.as_mut().flight();
         let media = judging::media_type(&head.headers);
         // A stream has no size of its own; time bounds it.
         let streams = matches!(media, MediaType::EventStream | MediaType::Grpc);
@@ -44,7 +45,7 @@ where
         flight.answer_is_stream(streams);
         let cap = (!streams).then(|| flight.limits().max_unary_body);
         let judge = read_along.map(Judge::new);
-        Self { flight, media, judge, kept: Pieces::default(), passed: 0, cap, over: false }
+        Self { timed, media, judge, kept: Pieces::default(), passed: 0, cap, over: false }
     }
 
     pub(super) fn poll_frame<B>(
@@ -62,7 +63,7 @@ where
         let frame = match body.as_mut().poll_frame(cx) {
             Poll::Ready(Some(Ok(frame))) => frame,
             Poll::Ready(Some(Err(error))) => {
-                let error = self.flight.cut(error.into());
+                let error = self.timed.get().cut(error.into());
                 return self.fail(error);
             }
             Poll::Ready(None) => {
@@ -70,20 +71,20 @@ where
                 return Poll::Ready(None);
             }
             Poll::Pending => {
-                let due = ready!(self.flight.poll_bounds(cx));
-                let error = self.flight.timeout(due);
+                let due = ready!(self.timed.as_mut().poll_bounds(cx));
+                let error = self.timed.get().timeout(due);
                 return self.fail(error);
             }
         };
         if let Some(data) = frame.data_ref() {
-            self.flight.note_frame(data.len());
-            if let Some(due) = self.flight.check_bounds() {
-                let error = self.flight.timeout(due);
+            self.timed.as_mut().flight().note_frame(data.len());
+            if let Some(due) = self.timed.as_mut().flight().check_bounds() {
+                let error = self.timed.get().timeout(due);
                 return self.fail(error);
             }
             self.passed = self.passed.saturating_add(data.len());
             if self.cap.is_some_and(|cap| self.passed > cap) {
-                let error = self.flight.broken(Class::TooLarge, "the body is larger than max_unary_body");
+                let error = self.timed.get().broken(Class::TooLarge, "the body is larger than max_unary_body");
                 return self.fail(error);
             }
             self.read_along(data);
@@ -99,7 +100,7 @@ where
     pub(super) fn ended(&mut self) {
         self.over = true;
         let (kind, class) = self.verdict();
-        self.flight.settle_as(kind, class);
+        self.timed.as_mut().flight().settle_as(kind, class);
     }
 
     pub(super) fn is_over(&self) -> bool {
@@ -108,7 +109,7 @@ where
 
     fn fail(&mut self, error: CallError) -> Poll<Option<Result<Frame<Bytes>, CallError>>> {
         self.over = true;
-        self.flight.fail(&error);
+        self.timed.as_mut().flight().fail(&error);
         Poll::Ready(Some(Err(error)))
     }
 
@@ -116,19 +117,18 @@ where
         if let Some(judge) = &mut self.judge {
             judge.feed(data);
         }
-        let max = self.flight.limits().max_refusal;
-        if !self.flight.status().is_success() && self.media.is_json() && self.kept.len() < max {
+        let max = self.timed.get().limits().max_refusal;
+        if !self.timed.get().status().is_success() && self.media.is_json() && self.kept.len() < max {
             let room = max - self.kept.len();
             self.kept.push(data.slice(..data.len().min(room)));
         }
     }
 
     fn verdict(&mut self) -> (OutcomeKind, Class) {
-        let status = self.flight.status();
-        let call = &self.flight.call;
-        let error = self.judge.as_mut().is_some_and(|judge| {
-            matches!(judge.finish(call.id().unwrap_or(&crate::wire::JsonRpcId::Other)), Verdict::Error)
-        });
+        let status = self.timed.get().status();
+        let call = &self.timed.get().call;
+        let error =
+            self.judge.as_mut().is_some_and(|judge| matches!(judge.finish(self.timed.get().id()), Verdict::Error));
         if !status.is_success() && call.binding() != Some(Binding::Grpc) {
             let peer = PeerError::parse(&self.kept.prefix(usize::MAX), self.media);
             let verdict = status::with_body(status, call.binding(), call.task_id().is_some(), peer.as_ref());

@@ -13,7 +13,12 @@ use http_body::Body;
 use tokio::time::{Instant, Sleep};
 use tower_service::Service;
 
-use super::{LimitOverrides, TerminalStateBody, TerminalStateFuture, flight::Flight, layer::Config, rescue::Origin};
+use super::{
+    LimitOverrides, TerminalStateBody, TerminalStateFuture,
+    flight::{Flight, Timed},
+    layer::Config,
+    rescue::Origin,
+};
 use crate::{
     call::{self, Call},
     error::{BoxError, CallError},
@@ -109,7 +114,7 @@ where
         };
         let mut flight = Flight::new(Arc::clone(&self.config), call, target, overrides, origin);
         match self.readiness.failed.take() {
-            None => TerminalStateFuture::called(self.inner.call(request), flight),
+            None => TerminalStateFuture::called(self.inner.call(request), Timed::boxed(flight)),
             Some(failed) => {
                 let error = failed.into_error(&flight);
                 flight.fail(&error);

@@ -16,9 +16,8 @@ use http_body::Body;
 use super::{
     body::Replay,
     deadline::{Due, Phase},
-    flight::Flight,
+    flight::{Flight, Timed},
     judging,
-    live::id_of,
     pieces::Pieces,
     status,
 };
@@ -43,7 +42,6 @@ pub(super) struct Whole {
     head: Parts,
     purpose: Purpose,
     expected: Option<Expected>,
-    judge: Option<Judge>,
     pieces: Pieces,
     trailers: Option<HeaderMap>,
     truncated: bool,
@@ -58,8 +56,8 @@ impl Whole {
         O: Observe,
     {
         flight.enter(if flight.call.is_streaming() { Phase::FirstEvent } else { Phase::Body });
-        let judge = expected.map(Judge::new);
-        Self { head, purpose, expected, judge, pieces: Pieces::default(), trailers: None, truncated: false }
+        flight.judge = expected.map(Judge::new);
+        Self { head, purpose, expected, pieces: Pieces::default(), trailers: None, truncated: false }
     }
 
     /// Reads on, until there is a verdict.
@@ -67,7 +65,7 @@ impl Whole {
         &mut self,
         mut body: Pin<&mut B>,
         cx: &mut Context<'_>,
-        flight: &mut Flight<O>,
+        mut timed: Pin<&mut Timed<O>>,
     ) -> Poll<Judged>
     where
         B: Body<Data = Bytes>,
@@ -75,8 +73,14 @@ impl Whole {
         O: Observe,
     {
         loop {
-            match body.as_mut().poll_frame(cx) {
-                Poll::Ready(Some(Ok(frame))) => match frame.into_data() {
+            let frame = body.as_mut().poll_frame(cx);
+            if frame.is_pending() {
+                let due = ready!(timed.as_mut().poll_bounds(cx));
+                return Poll::Ready(self.bound_reached(due, timed.as_mut().flight()));
+            }
+            let flight = timed.as_mut().flight();
+            match ready!(frame) {
+                Some(Ok(frame)) => match frame.into_data() {
                     Ok(data) => {
                         flight.note_frame(data.len());
                         if let Some(judged) = self.take_in(data, flight) {
@@ -88,17 +92,13 @@ impl Whole {
                     }
                     Err(frame) => self.trailers = frame.into_trailers().ok(),
                 },
-                Poll::Ready(Some(Err(error))) => return Poll::Ready(self.broke_off(error.into(), flight)),
-                Poll::Ready(None) => return Poll::Ready(self.ended(flight)),
-                Poll::Pending => {
-                    let due = ready!(flight.poll_bounds(cx));
-                    return Poll::Ready(self.bound_reached(due, flight));
-                }
+                Some(Err(error)) => return Poll::Ready(self.broke_off(error.into(), flight)),
+                None => return Poll::Ready(self.ended(flight)),
             }
         }
     }
 
-    fn take_in<O>(&mut self, data: Bytes, flight: &Flight<O>) -> Option<Judged>
+    fn take_in<O>(&mut self, data: Bytes, flight: &mut Flight<O>) -> Option<Judged>
     where
         O: Observe,
     {
@@ -114,7 +114,7 @@ impl Whole {
         if len > flight.limits().max_unary_body {
             return Some(Err(flight.broken(Class::TooLarge, "the body is larger than max_unary_body")));
         }
-        if let Some(judge) = &mut self.judge {
+        if let Some(judge) = &mut flight.judge {
             judge.feed(&data);
         }
         self.pieces.push(data);
@@ -125,25 +125,24 @@ impl Whole {
     where
         O: Observe,
     {
-        let Some(judge) = &mut self.judge else {
+        if self.purpose == Purpose::Refusal {
             return self.refusal(flight);
-        };
-        match judge.finish(id_of(flight)) {
+        }
+        match flight.verdict() {
             Verdict::Valid => {
-                let facts = judge.facts();
-                if let Some(error) = flight.strictly(facts.tolerated) {
+                let tolerated = flight.judge.as_ref().map(|judge| judge.facts().tolerated).unwrap_or_default();
+                if let Some(error) = flight.strictly(tolerated) {
                     return Err(error);
                 }
                 if self.purpose == Purpose::Downgrade {
                     return self.downgraded(flight);
                 }
-                let task_id = Some(facts.task_id.as_str()).filter(|id| !id.is_empty());
-                flight.succeed(task_id, facts.state, facts.tolerated);
+                flight.succeed_as_judged();
                 Ok(self.pass())
             }
             Verdict::Error => self.refusal(flight),
             Verdict::Flawed(Flaw::Empty) if self.empty_is_due(flight) => {
-                flight.succeed(None, None, Tolerated::default());
+                flight.succeed_as_seen();
                 Ok(self.pass())
             }
             Verdict::Flawed(flaw) => {
@@ -190,7 +189,7 @@ impl Whole {
     where
         O: Observe,
     {
-        if let Some(judge) = &self.judge {
+        if let Some(judge) = &flight.judge {
             let facts = judge.facts();
             flight.seen.task_id = Some(facts.task_id.as_str()).filter(|id| !id.is_empty()).map(Into::into);
             flight.seen.task_state = facts.state;
@@ -214,7 +213,7 @@ impl Whole {
         };
         let mut failure = flight.failure(verdict.kind, verdict.class, verdict.what);
         failure.peer = peer.map(Box::new);
-        if let Some(judge) = &self.judge {
+        if let Some(judge) = &flight.judge {
             failure.seen.tolerated = judge.facts().tolerated;
         }
         failure.seen.retry_after = judging::retry_after(&self.head.headers);
