@@ -41,7 +41,8 @@ pub(super) fn line(failure: &Failure, error: &CallError, f: &mut fmt::Formatter<
 
 fn cause(failure: &Failure, error: &CallError, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     if let Some(bound) = failure.bound {
-        return write!(f, "{} within {} ms", failure.what, bound.as_millis());
+        write!(f, "{} within {} ms", failure.what, bound.as_millis())?;
+        return status(failure, f);
     }
     if let Some(peer) = failure.peer.as_deref() {
         match error.a2a_error() {
@@ -63,13 +64,19 @@ fn cause(failure: &Failure, error: &CallError, f: &mut fmt::Formatter<'_>) -> fm
     if let Some(got) = &failure.got {
         write!(f, " ({})", escape(got, PEER_TEXT))?;
     }
-    if let Some(status) = failure.seen.status.filter(|status| !status.is_success()) {
-        write!(f, ", HTTP {}", status.as_u16())?;
-    }
+    status(failure, f)?;
     if let Some(source) = failure.source() {
         write!(f, ": {}", escape(&source.to_string(), PEER_TEXT))?;
     }
     Ok(())
+}
+
+/// A status that is no success, for who looks for the cause.
+fn status(failure: &Failure, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    match failure.seen.status.filter(|status| !status.is_success()) {
+        Some(status) => write!(f, ", HTTP {}", status.as_u16()),
+        None => Ok(()),
+    }
 }
 
 /// A URI without what may be secret in it: user information and query.

@@ -127,6 +127,8 @@ impl Deadlines {
             self.event = false;
         }
         if let Some(gap) = self.gap_so_far.take() {
+            // The consumer was away: neither idle nor the gap counted meanwhile.
+            self.bytes_at = now;
             self.event_at = now.checked_sub(gap).unwrap_or(now);
         }
     }
@@ -229,8 +231,6 @@ mod tests {
         assert!(d.wants_look(), "or the gap would stand still for ever");
         d.look(t + 3604 * S);
         assert!(!d.wants_look());
-        d.note_bytes();
-        d.look(t + 3604 * S);
         assert_eq!(due(&d, t), (Class::Idle, 3609 * S));
         d.note_bytes();
         d.look(t + 3619 * S);

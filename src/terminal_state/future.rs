@@ -217,6 +217,12 @@ where
         Plan::Whole(expected) => (Purpose::Result, Some(expected)),
         Plan::Downgrade(expected) => (Purpose::Downgrade, Some(expected)),
     };
+    // A length that is declared too large need not be read to be refused.
+    if purpose != Purpose::Refusal && body.size_hint().lower() > own.limits().max_unary_body as u64 {
+        let error = broken_by_head(&head, Class::TooLarge, "the body is larger than max_unary_body", own);
+        own.fail(&error);
+        return Next::Done(Err(error));
+    }
     let whole = Whole::new(head, purpose, expected, own);
     Next::State(State::Whole { body, whole })
 }

@@ -79,7 +79,11 @@ fn coding(headers: &HeaderMap) -> Option<&str> {
 
 /// What the head declares, for a message about it.
 pub(super) fn declared(class: Class, headers: &HeaderMap) -> Option<Box<str>> {
-    let name = if class == Class::ContentEncoding { CONTENT_ENCODING } else { CONTENT_TYPE };
+    let name = match class {
+        Class::ContentEncoding => CONTENT_ENCODING,
+        Class::WrongMediaType => CONTENT_TYPE,
+        _ => return None,
+    };
     headers.get(name).map(|value| String::from_utf8_lossy(value.as_bytes()).into())
 }
 
