@@ -1,0 +1,258 @@
+//! A case file: one exchange of an outbound call, and what the layers must make of it.
+
+use std::{fs, path::Path, time::Duration};
+
+use a2a_guard::Limits;
+use bytes::Bytes;
+use serde::Deserialize;
+use serde_json::{Map, Value, value::RawValue};
+
+use crate::peer::{Chunk, End, Framing, Script};
+
+/// The agent that a request goes to where the case names none.
+const BASE_URL: &str = "https://agent.example.com";
+/// Headers that tell `CallLayer` the skill and region of a case that has them.
+pub(crate) const SKILL_HEADER: &str = "x-skill-id";
+pub(crate) const REGION_HEADER: &str = "x-region";
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct Case {
+    pub(crate) id: String,
+    pub(crate) kind: String,
+    pub(crate) binding: String,
+    request: Request,
+    /// The agent's card, where the case has one.
+    card: Option<Value>,
+    response: Response,
+    /// Further exchanges, if the layers make further requests.
+    #[serde(default)]
+    then: Vec<Exchange>,
+    #[serde(default)]
+    limits: Bounds,
+    pub(crate) expect: Map<String, Value>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Request {
+    method: String,
+    path: String,
+    #[serde(default)]
+    headers: Map<String, Value>,
+    /// Sent as it is written in the file; `null` is an empty body.
+    body: Option<Box<RawValue>>,
+    base_url: Option<String>,
+    skill: Option<String>,
+    region: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Exchange {
+    response: Response,
+}
+
+#[derive(Debug, Deserialize)]
+struct Response {
+    /// `null`: no head ever came.
+    status: Option<u16>,
+    #[serde(default)]
+    headers: Map<String, Value>,
+    #[serde(default)]
+    chunks: Vec<Piece>,
+    end: Ending,
+}
+
+#[derive(Debug, Deserialize)]
+struct Piece {
+    #[serde(default)]
+    after_ms: u64,
+    data: Data,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum Data {
+    Text(String),
+    Base64 { base64: String },
+    Repeat { repeat: String, times: u64 },
+}
+
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Ending {
+    Eof,
+    Hang,
+    Reset,
+    Cut,
+}
+
+/// The bounds to run a case under. One that is not known here would not be obeyed: an error.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Bounds {
+    head_ms: Option<u64>,
+    first_event_ms: Option<u64>,
+    idle_ms: Option<u64>,
+    event_gap_ms: Option<u64>,
+    total_ms: Option<u64>,
+    linger_ms: Option<u64>,
+    auth_wait_ms: Option<u64>,
+    max_unary_body: Option<usize>,
+    max_event: Option<usize>,
+    /// Of the card cases.
+    #[serde(rename = "max_card_bytes")]
+    _max_card_bytes: Option<usize>,
+}
+
+pub(crate) type BoxError = Box<dyn std::error::Error + Send + Sync>;
+
+impl Case {
+    /// Reads one case file.
+    pub(crate) fn read(path: &Path) -> Result<Self, BoxError> {
+        Ok(serde_json::from_slice(&fs::read(path)?)?)
+    }
+
+    /// Why this case cannot be run yet.
+    pub(crate) fn skipped(&self) -> Option<&'static str> {
+        match (&*self.kind, &*self.binding) {
+            ("call", "JSONRPC" | "HTTP+JSON") if self.card.is_none() => None,
+            ("call", "GRPC") => Some("binding GRPC is not built yet"),
+            _ => Some("cards are not built yet"),
+        }
+    }
+
+    /// The caller's request, to the agent's own URI.
+    pub(crate) fn request(&self) -> Result<http::Request<Bytes>, BoxError> {
+        let Request { method, path, .. } = &self.request;
+        let base = self.request.base_url.as_deref().unwrap_or(BASE_URL);
+        let mut request =
+            http::Request::builder().method(method.as_str()).uri(format!("{}{path}", base.trim_end_matches('/')));
+        for (name, value) in headers(&self.request.headers)? {
+            request = request.header(name, value);
+        }
+        if let Some(skill) = &self.request.skill {
+            request = request.header(SKILL_HEADER, skill);
+        }
+        if let Some(region) = &self.request.region {
+            request = request.header(REGION_HEADER, region);
+        }
+        let body = match &self.request.body {
+            None => Bytes::new(),
+            Some(json) => match serde_json::from_str(json.get()) {
+                Ok(Data::Base64 { base64 }) => decode(&base64)?,
+                _ => Bytes::copy_from_slice(json.get().as_bytes()),
+            },
+        };
+        Ok(request.body(body)?)
+    }
+
+    /// What the peer answers, one script per request that it may see.
+    pub(crate) fn scripts(&self) -> Result<Vec<Script>, BoxError> {
+        let then = self.then.iter().map(|exchange| &exchange.response);
+        let responses = [&self.response].into_iter().chain(then);
+        responses.map(Response::script).collect()
+    }
+
+    /// The bounds of the case, the documented defaults where it names none.
+    pub(crate) fn limits(&self) -> Limits {
+        let bounds = &self.limits;
+        let total = self.total();
+        let within = |ms: Option<u64>, otherwise| {
+            Duration::from_millis(ms.unwrap_or(otherwise)).min(total) // more would contradict it
+        };
+        let head = within(bounds.head_ms, 500);
+        let mut limits = Limits::within(total)
+            .head(head)
+            .blocking_head(head)
+            .first_event(within(bounds.first_event_ms, 500))
+            .idle(within(bounds.idle_ms, 500))
+            .event_gap(within(bounds.event_gap_ms, 500))
+            .linger(within(bounds.linger_ms, 200))
+            .auth_wait(within(bounds.auth_wait_ms, 800));
+        if let Some(bytes) = bounds.max_unary_body {
+            limits = limits.max_unary_body(bytes);
+        }
+        if let Some(bytes) = bounds.max_event {
+            limits = limits.max_event(bytes);
+        }
+        limits
+    }
+
+    /// The bound that ends every call.
+    pub(crate) fn total(&self) -> Duration {
+        Duration::from_millis(self.limits.total_ms.unwrap_or(5_000))
+    }
+}
+
+impl Response {
+    fn script(&self) -> Result<Script, BoxError> {
+        let mut script = match self.status {
+            Some(status) => Script::new(status),
+            None => Script::silent(End::Eof),
+        };
+        for (name, value) in headers(&self.headers)? {
+            // A length that the case states is sent as stated, true or not.
+            if name.eq_ignore_ascii_case("content-length") {
+                script = script.framing(Framing::Bare);
+            }
+            if !name.eq_ignore_ascii_case("transfer-encoding") {
+                script = script.header(name, value);
+            }
+        }
+        for piece in &self.chunks {
+            let (data, times) = match &piece.data {
+                Data::Text(text) => (Bytes::from(text.clone()), 1),
+                Data::Base64 { base64 } => (decode(base64)?, 1),
+                Data::Repeat { repeat, times } => (Bytes::from(repeat.clone()), *times),
+            };
+            let after = Duration::from_millis(piece.after_ms);
+            script = script.chunk(Chunk::new(data).times(times).after(after));
+        }
+        Ok(script.end(match self.end {
+            Ending::Eof => End::Eof,
+            Ending::Hang => End::Hang,
+            Ending::Reset => End::Reset,
+            Ending::Cut => End::Cut,
+        }))
+    }
+}
+
+/// Each header with its value, or with each of its values where they are a list.
+fn headers(headers: &Map<String, Value>) -> Result<Vec<(&str, &str)>, BoxError> {
+    let mut pairs = Vec::new();
+    for (name, value) in headers {
+        match value {
+            Value::String(value) => pairs.push((name.as_str(), value.as_str())),
+            Value::Array(values) => {
+                for value in values {
+                    let value = value.as_str().ok_or("a header is text")?;
+                    pairs.push((name.as_str(), value));
+                }
+            }
+            _ => return Err("a header is text".into()),
+        }
+    }
+    Ok(pairs)
+}
+
+/// Standard base64, padded or not.
+fn decode(text: &str) -> Result<Bytes, BoxError> {
+    let mut bytes = Vec::with_capacity(text.len() / 4 * 3);
+    let (mut bits, mut held) = (0u32, 0);
+    for digit in text.trim_end_matches('=').bytes() {
+        let value = match digit {
+            b'A'..=b'Z' => digit - b'A',
+            b'a'..=b'z' => digit - b'a' + 26,
+            b'0'..=b'9' => digit - b'0' + 52,
+            b'+' => 62,
+            b'/' => 63,
+            _ => return Err("not base64".into()),
+        };
+        bits = bits << 6 | u32::from(value);
+        held += 6;
+        if held >= 8 {
+            held -= 8;
+            bytes.push((bits >> held) as u8); // the six bits above these eight have been taken
+        }
+    }
+    Ok(bytes.into())
+}

@@ -1,0 +1,364 @@
+//! Runs one case: the request goes through the layers and meets the scripted response.
+
+use std::{
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use a2a_guard::{CallBody, CallError, CallLayer, Outcome, OutcomeKind, TerminalStateLayer};
+use bytes::Bytes;
+use http::{HeaderName, StatusCode};
+use http_body_util::{BodyExt, Full};
+use hyper_util::{client::legacy::Client, rt::TokioExecutor};
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+use tokio::time::{Instant, error::Elapsed, timeout};
+use tower::{Service, ServiceBuilder, ServiceExt};
+
+use crate::{
+    case::{BoxError, Case, REGION_HEADER, SKILL_HEADER},
+    loopback::Loopback,
+    peer::{Peer, Request, Script},
+};
+
+/// The facts that a case may assert; every other key of its `expect` explains.
+const ASSERTED: [&str; 18] = [
+    "outcome",
+    "class",
+    "code",
+    "reason",
+    "a2a_error",
+    "http_status",
+    "grpc_code",
+    "task_id",
+    "task_state",
+    "events",
+    "retry_after_s",
+    "retry",
+    "tolerated",
+    "www_authenticate",
+    "selected",
+    "field",
+    "requests",
+    "dispatched",
+];
+
+/// A case that has not ended this long after its last bound never will.
+const GRACE: Duration = Duration::from_secs(3);
+
+/// What became of a case: the line to print.
+#[derive(Debug, Default, Serialize)]
+pub(crate) struct Line {
+    pub(crate) id: String,
+    #[serde(flatten)]
+    facts: Facts,
+    elapsed_ms: Option<u64>,
+    expected: Map<String, Value>,
+    pub(crate) pass: Option<bool>,
+    /// What went against the case's expectation, or why it was not run.
+    #[serde(skip)]
+    pub(crate) complaints: Vec<String>,
+}
+
+#[derive(Debug, Default, Serialize)]
+struct Facts {
+    outcome: Option<&'static str>,
+    class: Option<&'static str>,
+    code: Option<i64>,
+    reason: Option<String>,
+    a2a_error: Option<&'static str>,
+    http_status: Option<u16>,
+    grpc_code: Option<i32>,
+    task_id: Option<String>,
+    task_state: Option<&'static str>,
+    events: Option<u64>,
+    retry: Option<&'static str>,
+    retry_after_s: Option<Value>,
+    tolerated: Option<Vec<&'static str>>,
+}
+
+impl Line {
+    /// The line of a case that could not be run.
+    pub(crate) fn error(id: String, complaint: impl ToString) -> Self {
+        Self { id, pass: Some(false), complaints: vec![complaint.to_string()], ..Self::default() }
+    }
+}
+
+impl Facts {
+    fn of_error(error: &CallError) -> Self {
+        Self {
+            outcome: Some(error.outcome().as_str()),
+            class: Some(error.class().as_str()),
+            code: error.code(),
+            reason: error.reason().map(str::to_owned),
+            a2a_error: error.a2a_error().map(|error| error.name()),
+            http_status: error.http_status().map(|status| status.as_u16()),
+            grpc_code: error.grpc_code(),
+            task_id: error.task_id().map(str::to_owned),
+            task_state: error.task_state().map(|state| state.as_str()),
+            events: Some(error.events()),
+            retry: Some(error.retry().as_str()),
+            retry_after_s: error.retry_after().map(seconds),
+            tolerated: Some(error.tolerated().iter().collect()),
+        }
+    }
+
+    fn of_outcome(outcome: &Outcome<'_>) -> Self {
+        Self {
+            outcome: Some(outcome.kind().as_str()),
+            class: Some(outcome.class().as_str()),
+            http_status: outcome.http_status().map(|status| status.as_u16()),
+            task_id: outcome.task_id().map(str::to_owned),
+            task_state: outcome.task_state().map(|state| state.as_str()),
+            events: Some(outcome.events()),
+            tolerated: Some(outcome.tolerated().iter().collect()),
+            ..Self::default()
+        }
+    }
+}
+
+/// An [`Outcome`], kept.
+struct Observed {
+    kind: OutcomeKind,
+    /// Whether the layer knew what was asked; if not, it passes the response whatever it says.
+    named: bool,
+    facts: Facts,
+    error: Option<CallError>,
+}
+
+impl Observed {
+    fn new(outcome: &Outcome<'_>) -> Self {
+        Self {
+            kind: outcome.kind(),
+            named: outcome.call().operation().is_some(),
+            facts: Facts::of_outcome(outcome),
+            error: outcome.error().cloned(),
+        }
+    }
+
+    /// The caller and the observer are to be told the same.
+    fn disagreement(&self, returned: Option<&CallError>) -> Option<String> {
+        match returned {
+            Some(error) => {
+                let told = (Some(error.outcome().as_str()), Some(error.class().as_str()));
+                let seen = (self.facts.outcome, self.facts.class);
+                (told != seen).then(|| format!("the observer was told {seen:?}, the caller {told:?}"))
+            }
+            None => {
+                let missed = self.named && self.kind != OutcomeKind::Success;
+                missed.then(|| "a call that failed was handed on as a success".to_owned())
+            }
+        }
+    }
+}
+
+/// Runs a case, if what it needs is built.
+pub(crate) async fn run(case: &Case) -> Line {
+    if let Some(reason) = case.skipped() {
+        return Line {
+            id: case.id.clone(),
+            expected: asserted(case),
+            complaints: vec![reason.to_owned()],
+            ..Line::default()
+        };
+    }
+    match play(case).await {
+        Ok(played) => compare(case, played),
+        Err(error) => Line::error(case.id.clone(), error),
+    }
+}
+
+/// What happened.
+struct Played {
+    /// The error that the caller got, if it got one; `Err` if the call did not end.
+    ended: Result<Option<CallError>, Elapsed>,
+    elapsed: Duration,
+    delivered: Delivered,
+    observed: Vec<Observed>,
+    /// What the peer was asked.
+    requests: Vec<Request>,
+}
+
+/// Serves the case's response, and sends its request through the layers.
+async fn play(case: &Case) -> Result<Played, BoxError> {
+    let peer = Peer::serve(case.scripts()?).await?;
+    let observed = Arc::new(Mutex::new(Vec::new()));
+    let observer = Arc::clone(&observed);
+    let naming = CallLayer::new()
+        .skill_header(HeaderName::from_static(SKILL_HEADER))
+        .region_header(HeaderName::from_static(REGION_HEADER));
+    let ending = TerminalStateLayer::builder()
+        .limits(case.limits())
+        .observe(move |outcome: &Outcome<'_>| {
+            let mut observed = observer.lock().unwrap_or_else(PoisonError::into_inner);
+            observed.push(Observed::new(outcome));
+        })
+        .build()?;
+    let client = Client::builder(TokioExecutor::new()).build::<_, CallBody<Full<Bytes>>>(Loopback(peer.addr()));
+    let stack = ServiceBuilder::new().layer(naming).layer(ending).service(client);
+
+    let mut delivered = Delivered::default();
+    let call = exchange(stack, case.request()?.map(Full::new), &mut delivered);
+    let started = Instant::now();
+    let ended = timeout(case.total() + GRACE, call).await;
+    let elapsed = started.elapsed();
+    let observed = std::mem::take(&mut *observed.lock().unwrap_or_else(PoisonError::into_inner));
+    Ok(Played { ended: ended.map(Result::err), elapsed, delivered, observed, requests: peer.requests() })
+}
+
+/// Holds what happened against what the case expects.
+fn compare(case: &Case, played: Played) -> Line {
+    let Played { ended, elapsed, delivered, mut observed, requests } = played;
+    let mut complaints = Vec::new();
+    if ended.is_err() {
+        complaints.push("the call did not end".to_owned());
+    }
+    if observed.len() != 1 {
+        complaints.push(format!("{} outcomes were observed", observed.len()));
+    }
+    let observed = observed.pop();
+    let returned = ended.unwrap_or_default();
+    if let Some(observed) = &observed {
+        complaints.extend(observed.disagreement(returned.as_ref()));
+    }
+    // Where the layer passes an answer as it is, the outcome alone tells what came of the call.
+    let success = returned.is_none();
+    let error = returned.or_else(|| observed.as_ref()?.error.clone());
+    complaints.extend(bytes_changed(case, &requests, &delivered, error.as_ref(), success));
+
+    let facts = match (&error, observed) {
+        (Some(error), _) => Facts::of_error(error),
+        (None, Some(observed)) => observed.facts,
+        (None, None) => Facts::default(),
+    };
+    let mut known = json!(facts);
+    known["www_authenticate"] = json!(error.as_ref().and_then(|error| error.www_authenticate()));
+    known["requests"] = json!(requests.len());
+    known["dispatched"] = json!(!requests.is_empty());
+    let expected = asserted(case);
+    for (fact, expected) in &expected {
+        match known.get(fact) {
+            Some(found) if agrees(fact, expected, found) => {}
+            Some(found) => complaints.push(format!("{fact} is {found}, not {expected}")),
+            None => complaints.push(format!("{fact} is not known, and should be {expected}")),
+        }
+    }
+    Line {
+        id: case.id.clone(),
+        facts,
+        elapsed_ms: u64::try_from(elapsed.as_millis()).ok(),
+        expected,
+        pass: Some(complaints.is_empty()),
+        complaints,
+    }
+}
+
+/// Says where bytes on their way through the layers became others.
+fn bytes_changed(
+    case: &Case,
+    requests: &[Request],
+    delivered: &Delivered,
+    error: Option<&CallError>,
+    success: bool,
+) -> Option<String> {
+    let (Ok(request), Ok(scripts)) = (case.request(), case.scripts()) else { return None };
+    let script = scripts.first()?;
+    if requests.first().is_some_and(|first| first.body != *request.body()) {
+        return Some("the peer got another request body".to_owned());
+    }
+    let kept = error.and_then(|error| error.response());
+    if kept.is_some_and(|kept| !contains(&script.body(), &kept.body)) {
+        return Some("the error keeps bytes that the peer did not send".to_owned());
+    }
+    delivered.complaint(script, success)
+}
+
+/// Whole seconds as a whole number.
+fn seconds(time: Duration) -> Value {
+    match time.subsec_nanos() {
+        0 => json!(time.as_secs()),
+        _ => json!(time.as_secs_f64()),
+    }
+}
+
+/// Those of the case's expectations that are facts.
+fn asserted(case: &Case) -> Map<String, Value> {
+    let expect = case.expect.iter();
+    expect
+        .filter(|(fact, _)| ASSERTED.contains(&fact.as_str()))
+        .map(|(fact, value)| (fact.clone(), value.clone()))
+        .collect()
+}
+
+fn agrees(fact: &str, expected: &Value, found: &Value) -> bool {
+    match (fact, expected, found) {
+        ("tolerated", Value::Array(expected), Value::Array(found)) => {
+            expected.iter().all(|what| found.contains(what)) // at least these
+        }
+        (_, Value::Number(expected), Value::Number(found)) => expected.as_f64() == found.as_f64(),
+        _ => expected == found,
+    }
+}
+
+/// What the caller got of the peer's response.
+#[derive(Default)]
+struct Delivered {
+    status: Option<StatusCode>,
+    body: Vec<u8>,
+}
+
+/// One call, its body read to the end. What came before an error stays in `delivered`.
+async fn exchange<S, B>(
+    mut stack: S,
+    request: http::Request<Full<Bytes>>,
+    delivered: &mut Delivered,
+) -> Result<(), CallError>
+where
+    S: Service<http::Request<Full<Bytes>>, Response = http::Response<B>, Error = CallError>,
+    B: http_body::Body<Data = Bytes, Error = CallError> + Unpin,
+{
+    let response = stack.ready().await?.call(request).await?;
+    delivered.status = Some(response.status());
+    let mut body = response.into_body();
+    while let Some(frame) = body.frame().await {
+        if let Some(data) = frame?.data_ref() {
+            delivered.body.extend_from_slice(data);
+        }
+    }
+    Ok(())
+}
+
+impl Delivered {
+    /// A success is delivered byte for byte, a failure up to some byte. The last event of a
+    /// stream may have gained the line end that it lacked.
+    fn complaint(&self, script: &Script, success: bool) -> Option<String> {
+        let Self { status, body } = self;
+        let status = (*status)?.as_u16();
+        if script.status != Some(status) {
+            return Some(format!("{:?} arrived as {status}", script.status));
+        }
+        let sent = script.body();
+        let stream = script.header_value("content-type").is_some_and(|media| {
+            let media = media.to_ascii_lowercase();
+            media.starts_with("text/event-stream")
+        });
+        let unchanged = match body.strip_prefix(&sent[..]) {
+            Some([]) => true,
+            Some(gained) => stream && gained.len() <= 4 && is_line_end(gained),
+            None => !success && sent.starts_with(body),
+        };
+        match unchanged {
+            true => None,
+            false => Some(format!("{} bytes were sent, {} delivered, and they differ", sent.len(), body.len())),
+        }
+    }
+}
+
+fn is_line_end(bytes: &[u8]) -> bool {
+    bytes.iter().all(|byte| b"\r\n".contains(byte))
+}
+
+/// Whether `part` stands somewhere in `bytes`.
+fn contains(bytes: &[u8], part: &[u8]) -> bool {
+    part.is_empty() || bytes.windows(part.len()).any(|window| window == part)
+}

@@ -1,0 +1,150 @@
+//! A live A2A peer: the official Rust server, with an agent that does what the text of a message tells it.
+//!
+//! ```no_run
+//! # async fn example() -> std::io::Result<()> {
+//! let server = a2a_guard_peers::Server::start(a2a_guard_peers::Profile::Full).await?;
+//! // POST server.rpc(), or server.rest() + "/message:send", with the text "task", "hang", "typed", …
+//! # drop(server); Ok(())
+//! # }
+//! ```
+
+mod agent;
+mod keep_alive;
+mod script;
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use a2a::{
+    AgentCapabilities, AgentCard, AgentInterface, AgentSkill, TRANSPORT_PROTOCOL_HTTP_JSON, TRANSPORT_PROTOCOL_JSONRPC,
+};
+use a2a_server::{DefaultRequestHandler, HttpPushSender, InMemoryPushConfigStore, InMemoryTaskStore, StaticAgentCard};
+use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
+
+use agent::ScriptedAgent;
+
+/// What the server says it can do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Profile {
+    /// Streaming, push notifications and the extended card.
+    Full,
+    /// None of them.
+    Bare,
+    /// All of them are declared, but there is no extended card.
+    ExtendedCardMissing,
+}
+
+/// A running server on a loopback port of its own. Dropping it ends it.
+#[derive(Debug)]
+pub struct Server {
+    address: SocketAddr,
+    serving: JoinHandle<()>,
+}
+
+impl Server {
+    /// Binds a free port and serves on the current runtime.
+    ///
+    /// # Errors
+    /// If no port of the loopback interface can be bound.
+    pub async fn start(profile: Profile) -> io::Result<Self> {
+        Self::serve(|address| router(profile, address)).await
+    }
+
+    /// The same, with a keep-alive comment in every stream that is silent for `interval`. The server's own come every
+    /// 15 s, which nothing can change.
+    ///
+    /// # Errors
+    /// If no port of the loopback interface can be bound.
+    pub async fn start_with_keep_alive(profile: Profile, interval: Duration) -> io::Result<Self> {
+        let keep_alive = axum::middleware::map_response(move |response| keep_alive::add(response, interval));
+        Self::serve(|address| router(profile, address).layer(keep_alive)).await
+    }
+
+    async fn serve(app: impl FnOnce(SocketAddr) -> axum::Router) -> io::Result<Self> {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
+        let address = listener.local_addr()?;
+        let app = app(address);
+        let serving = tokio::spawn(async move {
+            // `serve` returns only when the task is aborted.
+            let _ = axum::serve(listener, app).await;
+        });
+        Ok(Self { address, serving })
+    }
+
+    /// The JSON-RPC endpoint.
+    pub fn rpc(&self) -> String {
+        format!("http://{}/rpc", self.address)
+    }
+
+    /// The base of the HTTP+JSON endpoints.
+    pub fn rest(&self) -> String {
+        format!("http://{}/rest", self.address)
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.serving.abort();
+    }
+}
+
+fn router(profile: Profile, address: SocketAddr) -> axum::Router {
+    let able = profile != Profile::Bare;
+    let capabilities = AgentCapabilities {
+        streaming: Some(able),
+        push_notifications: Some(able),
+        extensions: None,
+        extended_agent_card: Some(able),
+    };
+    let card = card(address, capabilities.clone());
+    let mut handler =
+        DefaultRequestHandler::new(ScriptedAgent, InMemoryTaskStore::new()).with_capabilities(capabilities);
+    if profile == Profile::Full {
+        let mut extended = card.clone();
+        extended.name.push_str(" (extended)");
+        handler = handler.with_extended_agent_card(extended);
+    }
+    if able {
+        // Its URLs are checked as they are for everyone; nothing here ever sends a notification.
+        handler = handler.with_push_notifications(InMemoryPushConfigStore::new(), HttpPushSender::new(None));
+    }
+    let handler = Arc::new(handler);
+    axum::Router::new()
+        .nest("/rpc", a2a_server::jsonrpc::jsonrpc_router(Arc::clone(&handler)))
+        .nest("/rest", a2a_server::rest::rest_router(handler))
+        .merge(a2a_server::agent_card::agent_card_router(Arc::new(StaticAgentCard::new(card))))
+}
+
+fn card(address: SocketAddr, capabilities: AgentCapabilities) -> AgentCard {
+    AgentCard {
+        name: "scripted agent".into(),
+        description: "does what the text of a message says".into(),
+        version: "1.0.0".into(),
+        provider: None,
+        capabilities,
+        skills: vec![AgentSkill {
+            id: "script".into(),
+            name: "script".into(),
+            description: "follows the verb in the text".into(),
+            tags: vec!["test".into()],
+            examples: None,
+            input_modes: None,
+            output_modes: None,
+            security_requirements: None,
+        }],
+        default_input_modes: vec!["text/plain".into()],
+        default_output_modes: vec!["text/plain".into()],
+        supported_interfaces: vec![
+            AgentInterface::new(format!("http://{address}/rpc"), TRANSPORT_PROTOCOL_JSONRPC),
+            AgentInterface::new(format!("http://{address}/rest"), TRANSPORT_PROTOCOL_HTTP_JSON),
+        ],
+        security_schemes: None,
+        security_requirements: None,
+        documentation_url: None,
+        icon_url: None,
+        signatures: None,
+    }
+}
