@@ -14,7 +14,7 @@ use tokio::time::Instant;
 use super::{
     deadline::{Deadlines, Due, Phase},
     layer::Config,
-    limits::{LimitOverrides, Limits},
+    limits::{Bounds, LimitOverrides},
     rescue::{Origin, Rescued},
     timer::Timer,
 };
@@ -74,7 +74,7 @@ where
         if let Some(now) = now {
             flight.deadlines.look(now);
         }
-        let floor = flight.limits().floor();
+        let floor = flight.limits().floor;
         loop {
             let due = flight.deadlines.due(flight.limits());
             if now.is_some_and(|now| now >= due.at) {
@@ -102,7 +102,7 @@ where
     pub(super) judge: Option<Judge>,
     /// Where the request went, if the call does not say so itself.
     target: Option<Uri>,
-    own_limits: Option<Box<Limits>>,
+    own_bounds: Option<Box<Bounds>>,
     deadlines: Deadlines,
     began: Instant,
     dispatched: Instant,
@@ -125,9 +125,9 @@ where
     ) -> Self {
         let dispatched = Instant::now();
         let began = call.began().unwrap_or(dispatched);
-        let shared = config.limits(&call);
-        let own_limits = overrides.map(|by| Box::new(shared.overridden(by).cut_to_total()));
-        let limits = own_limits.as_deref().unwrap_or(shared);
+        let shared = config.bounds(&call);
+        let own_bounds = overrides.map(|by| Box::new(Bounds::new(shared.overridden(by).cut_to_total())));
+        let limits = own_bounds.as_deref().unwrap_or(shared);
         let deadlines = Deadlines::new(began, dispatched, limits.head_of(&call), limits.total_of(call.is_streaming()));
         Self {
             config,
@@ -135,7 +135,7 @@ where
             seen: Seen::default(),
             judge: None,
             target,
-            own_limits,
+            own_bounds,
             deadlines,
             began,
             dispatched,
@@ -146,8 +146,8 @@ where
         }
     }
 
-    pub(super) fn limits(&self) -> &Limits {
-        self.own_limits.as_deref().unwrap_or_else(|| self.config.limits(&self.call))
+    pub(super) fn limits(&self) -> &Bounds {
+        self.own_bounds.as_deref().unwrap_or_else(|| self.config.bounds(&self.call))
     }
 
     /// The id to compare answers with; one that nobody read agrees with every other.

@@ -2,7 +2,7 @@ use std::{fmt, sync::Arc};
 
 use tower_layer::Layer;
 
-use super::{LimitOverrides, Limits, Recovery, TerminalStateService};
+use super::{LimitOverrides, Limits, Recovery, TerminalStateService, limits::Bounds};
 use crate::{
     call::{Call, Operation},
     outcome::Observe,
@@ -35,8 +35,8 @@ pub struct TerminalStateLayer<O = ()> {
 
 /// What one layer is set to. Shared by its services and their calls.
 pub(super) struct Config<O> {
-    limits: Limits,
-    per_operation: [Option<Box<Limits>>; Operation::COUNT],
+    bounds: Bounds,
+    per_operation: [Option<Box<Bounds>>; Operation::COUNT],
     pub(super) strict: bool,
     pub(super) adapt_downgrade: bool,
     pub(super) observer: O,
@@ -44,13 +44,13 @@ pub(super) struct Config<O> {
 }
 
 impl<O> Config<O> {
-    pub(super) fn limits(&self, call: &Call) -> &Limits {
-        call.operation().and_then(|o| self.per_operation[o.index()].as_deref()).unwrap_or(&self.limits)
+    pub(super) fn bounds(&self, call: &Call) -> &Bounds {
+        call.operation().and_then(|o| self.per_operation[o.index()].as_deref()).unwrap_or(&self.bounds)
     }
 
     /// The bound on readiness, which no call is known for yet.
     pub(super) fn ready(&self) -> std::time::Duration {
-        self.limits.ready
+        self.bounds.ready
     }
 }
 
@@ -60,8 +60,8 @@ impl TerminalStateLayer {
     pub fn new() -> Self {
         // The defaults do not contradict each other; a test says so.
         let TerminalStateBuilder { limits, strict, adapt_downgrade, observer, recovery, .. } = Self::builder();
-        let per_operation = Default::default();
-        Self { config: Arc::new(Config { limits, per_operation, strict, adapt_downgrade, observer, recovery }) }
+        let (bounds, per_operation) = (Bounds::new(limits), Default::default());
+        Self { config: Arc::new(Config { bounds, per_operation, strict, adapt_downgrade, observer, recovery }) }
     }
 
     /// Sets bounds and options.
@@ -91,7 +91,7 @@ impl<O> Clone for TerminalStateLayer<O> {
 
 impl<O> fmt::Debug for TerminalStateLayer<O> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("TerminalStateLayer").field("limits", &self.config.limits).finish_non_exhaustive()
+        f.debug_struct("TerminalStateLayer").field("limits", &*self.config.bounds).finish_non_exhaustive()
     }
 }
 
@@ -170,14 +170,14 @@ impl<O> TerminalStateBuilder<O> {
         if let Some(why) = recovery.as_ref().and_then(Recovery::does_nothing) {
             return Err(ConfigError { setting: "recovery", operation: None, why: why.into() });
         }
-        let mut per_operation: [Option<Box<Limits>>; Operation::COUNT] = Default::default();
+        let mut per_operation: [Option<Box<Bounds>>; Operation::COUNT] = Default::default();
         for (operation, by) in &overrides {
             let slot = &mut per_operation[operation.index()];
-            let changed = slot.as_deref().unwrap_or(&limits).overridden(by);
+            let changed = slot.as_deref().map_or(&limits, |bounds| bounds).overridden(by);
             check(&changed, Some(*operation))?;
-            *slot = Some(Box::new(changed));
+            *slot = Some(Box::new(Bounds::new(changed)));
         }
-        let config = Config { limits, per_operation, strict, adapt_downgrade, observer, recovery };
+        let config = Config { bounds: Bounds::new(limits), per_operation, strict, adapt_downgrade, observer, recovery };
         Ok(TerminalStateLayer { config: Arc::new(config) })
     }
 }

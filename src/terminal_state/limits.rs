@@ -1,4 +1,4 @@
-use std::time::Duration;
+use std::{ops::Deref, time::Duration};
 
 use crate::call::Call;
 
@@ -176,11 +176,30 @@ impl Limits {
     pub(super) fn total_of(&self, stream: bool) -> Duration {
         if stream { self.total_stream } else { self.total_unary }
     }
+}
 
+/// Limits that were checked, with what is derived from them.
+#[derive(Clone, Debug)]
+pub(super) struct Bounds {
+    limits: Limits,
     /// The shortest of the bounds that one phase of a call may set while an earlier one runs; see
     /// [`Timer`](super::timer::Timer). `linger` is left out: it begins once, and then sets the timer anew.
-    pub(super) fn floor(&self) -> Duration {
-        self.head.min(self.blocking_head).min(self.first_event).min(self.idle).min(self.event_gap).min(self.auth_wait)
+    pub(super) floor: Duration,
+}
+
+impl Bounds {
+    pub(super) fn new(limits: Limits) -> Self {
+        let Limits { head, blocking_head, first_event, idle, event_gap, auth_wait, .. } = limits;
+        let floor = head.min(blocking_head).min(first_event).min(idle).min(event_gap).min(auth_wait);
+        Self { limits, floor }
+    }
+}
+
+impl Deref for Bounds {
+    type Target = Limits;
+
+    fn deref(&self) -> &Limits {
+        &self.limits
     }
 }
 

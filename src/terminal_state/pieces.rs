@@ -44,10 +44,13 @@ impl Pieces {
     }
 
     pub(super) fn pop(&mut self) -> Option<Bytes> {
-        let bytes = self.first.take().or_else(|| self.more.pop_front()).or_else(|| {
-            let tail = self.tail.split();
-            (!tail.is_empty()).then(|| tail.freeze())
-        })?;
+        if self.len == 0 {
+            return None;
+        }
+        let bytes = match self.first.take().or_else(|| self.more.pop_front()) {
+            Some(bytes) => bytes,
+            None => self.tail.split().freeze(),
+        };
         self.len -= bytes.len();
         Some(bytes)
     }

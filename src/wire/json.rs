@@ -6,10 +6,15 @@
 //!
 //! Bytes may come in any cut. A token that a cut goes through is collected in a small buffer, any other is looked at where it lies.
 
+mod blocks;
 mod nesting;
 mod number;
 mod run;
+mod scan;
+mod skim;
+mod space;
 mod string;
+mod token;
 
 #[cfg(test)]
 mod tests;
@@ -145,6 +150,14 @@ enum Literal {
 }
 
 impl Literal {
+    fn beginning_with(byte: u8) -> Self {
+        match byte {
+            b'n' => Self::Null,
+            b't' => Self::True,
+            _ => Self::False,
+        }
+    }
+
     fn text(self) -> &'static [u8] {
         match self {
             Self::Null => b"null",
@@ -170,6 +183,8 @@ pub struct JsonScanner {
     /// The outermost containers that are interesting, each with its scope.
     scopes: [Scope; INTEREST],
     interest: usize,
+    /// The innermost container is interesting.
+    told: bool,
     string: StringPart,
     number: NumberPart,
     /// What is known of a token that a cut or an escape went through.
@@ -185,6 +200,7 @@ impl Default for JsonScanner {
             nesting: Nesting::default(),
             scopes: [Scope::SKIPPED; INTEREST],
             interest: 0,
+            told: false,
             string: StringPart::default(),
             number: NumberPart::default(),
             token: SmallText::default(),
@@ -209,7 +225,7 @@ impl JsonScanner {
         self.slot = Slot::ROOT;
         self.nesting.clear();
         self.interest = 0;
-        self.string = StringPart::default();
+        self.told = false;
         self.token.clear();
         self.flaw = None;
     }
@@ -237,9 +253,11 @@ impl JsonScanner {
         }
         let result = match self.state {
             State::End => Ok(()),
+            // The document's value, and nothing behind it that would have shown its end.
+            State::Comma if self.nesting.is_empty() => Ok(()),
             State::Value if self.nesting.is_empty() => Err(JsonFlaw::Empty),
             // Only the end can tell where a number at the top ends.
-            State::InNumber if self.nesting.is_empty() => self.end_number(&[], visitor),
+            State::InNumber if self.nesting.is_empty() => self.end_number(visitor),
             _ => Err(JsonFlaw::Unfinished),
         };
         self.flaw = result.err();
@@ -250,291 +268,5 @@ impl JsonScanner {
     pub(crate) fn is_unfinished(&self) -> bool {
         let is_started = self.state != State::Value || !self.nesting.is_empty();
         self.flaw.is_none() && is_started && self.state != State::End
-    }
-
-    fn scan<V: JsonVisitor>(&mut self, bytes: &[u8], visitor: &mut V) -> Result<(), JsonFlaw> {
-        let mut at = 0;
-        loop {
-            let next = match self.state {
-                State::InKey => self.continue_key(bytes, at, visitor)?,
-                State::InString => self.continue_string(bytes, at, visitor)?,
-                State::InNumber => self.continue_number(bytes, at, visitor)?,
-                State::InLiteral(literal, matched) => self.continue_literal(bytes, at, literal, matched, visitor)?,
-                _ => match skip_space(bytes, at) {
-                    Some((at, byte)) => Some(self.structure(bytes, at, byte, visitor)?),
-                    None => None,
-                },
-            };
-            match next {
-                Some(next) => at = next,
-                None => return Ok(()),
-            }
-        }
-    }
-
-    /// One byte between tokens, and the token that begins with it.
-    fn structure<V: JsonVisitor>(
-        &mut self,
-        bytes: &[u8],
-        at: usize,
-        byte: u8,
-        visitor: &mut V,
-    ) -> Result<usize, JsonFlaw> {
-        match (self.state, byte) {
-            (State::Comma, b',') => {
-                if self.nesting.in_object() {
-                    self.state = State::Key;
-                } else {
-                    self.state = State::Value;
-                    self.slot = Slot::IGNORED;
-                }
-                Ok(at + 1)
-            }
-            (State::Comma, b'}') if self.nesting.in_object() => self.close(at),
-            (State::Comma, b']') if !self.nesting.in_object() => self.close(at),
-            (State::FirstKey, b'}') => self.close(at),
-            (State::FirstElement, b']') => self.close(at),
-            (State::FirstKey | State::Key, b'"') => self.begin_key(bytes, at + 1, visitor),
-            (State::Colon, b':') => {
-                self.state = State::Value;
-                Ok(at + 1)
-            }
-            (State::Value | State::FirstElement, _) => self.value(bytes, at, byte, visitor),
-            (State::End, _) => Err(JsonFlaw::Trailing),
-            _ => Err(JsonFlaw::Syntax),
-        }
-    }
-
-    fn value<V: JsonVisitor>(&mut self, bytes: &[u8], at: usize, byte: u8, visitor: &mut V) -> Result<usize, JsonFlaw> {
-        match byte {
-            b'"' => self.begin_string(bytes, at + 1, visitor),
-            b'{' => self.open(at, JsonKind::Object, visitor),
-            b'[' => self.open(at, JsonKind::Array, visitor),
-            b'-' | b'0'..=b'9' => self.begin_number(at),
-            b'n' => self.begin_literal(at, Literal::Null),
-            b't' => self.begin_literal(at, Literal::True),
-            b'f' => self.begin_literal(at, Literal::False),
-            _ => Err(JsonFlaw::Syntax),
-        }
-    }
-
-    fn open<V: JsonVisitor>(&mut self, at: usize, kind: JsonKind, visitor: &mut V) -> Result<usize, JsonFlaw> {
-        let is_object = kind == JsonKind::Object;
-        let depth = self.nesting.depth();
-        if !self.nesting.push(is_object) {
-            return Err(JsonFlaw::Depth);
-        }
-        if self.slot != Slot::IGNORED {
-            let scope = visitor.begin(self.slot, kind);
-            if is_object && scope != Scope::SKIPPED && depth == self.interest {
-                if let Some(place) = self.scopes.get_mut(depth) {
-                    *place = scope;
-                    self.interest += 1;
-                }
-            }
-        }
-        if is_object {
-            self.state = State::FirstKey;
-        } else {
-            self.state = State::FirstElement;
-            self.slot = Slot::IGNORED;
-        }
-        Ok(at + 1)
-    }
-
-    fn close(&mut self, at: usize) -> Result<usize, JsonFlaw> {
-        self.nesting.pop();
-        self.interest = self.interest.min(self.nesting.depth());
-        self.value_ended();
-        Ok(at + 1)
-    }
-
-    fn value_ended(&mut self) {
-        self.state = if self.nesting.is_empty() { State::End } else { State::Comma };
-    }
-
-    /// The scope of the innermost container.
-    fn scope(&self) -> Scope {
-        if self.nesting.depth() == self.interest {
-            match self.interest.checked_sub(1) {
-                Some(index) => self.scopes.get(index).copied().unwrap_or(Scope::SKIPPED),
-                None => Scope::SKIPPED,
-            }
-        } else {
-            Scope::SKIPPED
-        }
-    }
-
-    // Keys
-
-    fn begin_key<V: JsonVisitor>(&mut self, bytes: &[u8], at: usize, visitor: &mut V) -> Result<usize, JsonFlaw> {
-        let rest = bytes.get(at..).unwrap_or_default();
-        let plain = run::plain(rest);
-        if let (Some(key), Some(b'"')) = (rest.get(..plain), rest.get(plain)) {
-            let scope = self.scope();
-            self.slot =
-                if scope == Scope::SKIPPED || key.len() > KEY_MAX { Slot::IGNORED } else { visitor.key(scope, key) };
-            self.state = State::Colon;
-            return Ok(at + plain + 1);
-        }
-        self.string = StringPart::default();
-        self.token.clear();
-        self.state = State::InKey;
-        Ok(at)
-    }
-
-    fn continue_key<V: JsonVisitor>(
-        &mut self,
-        bytes: &[u8],
-        at: usize,
-        visitor: &mut V,
-    ) -> Result<Option<usize>, JsonFlaw> {
-        let scope = self.scope();
-        let kept = (scope != Scope::SKIPPED).then_some(&mut self.token);
-        let Some(next) = self.string.read(bytes, at, kept)? else {
-            return Ok(None);
-        };
-        let key = self.token.as_bytes();
-        self.slot =
-            if scope == Scope::SKIPPED || key.len() > KEY_MAX { Slot::IGNORED } else { visitor.key(scope, key) };
-        self.state = State::Colon;
-        Ok(Some(next))
-    }
-
-    // Strings
-
-    fn begin_string<V: JsonVisitor>(&mut self, bytes: &[u8], at: usize, visitor: &mut V) -> Result<usize, JsonFlaw> {
-        let rest = bytes.get(at..).unwrap_or_default();
-        let plain = run::plain(rest);
-        if let (Some(text), Some(b'"')) = (rest.get(..plain), rest.get(plain)) {
-            if self.slot != Slot::IGNORED {
-                tell(visitor, self.slot, JsonKind::String, text);
-            }
-            self.value_ended();
-            return Ok(at + plain + 1);
-        }
-        self.string = StringPart::default();
-        self.token.clear();
-        self.state = State::InString;
-        Ok(at)
-    }
-
-    fn continue_string<V: JsonVisitor>(
-        &mut self,
-        bytes: &[u8],
-        at: usize,
-        visitor: &mut V,
-    ) -> Result<Option<usize>, JsonFlaw> {
-        let kept = (self.slot != Slot::IGNORED).then_some(&mut self.token);
-        let Some(next) = self.string.read(bytes, at, kept)? else {
-            return Ok(None);
-        };
-        if self.slot != Slot::IGNORED {
-            let cut = self.token.is_truncated();
-            visitor.scalar(self.slot, JsonKind::String, self.token.as_bytes(), cut);
-        }
-        self.value_ended();
-        Ok(Some(next))
-    }
-
-    // Numbers
-
-    fn begin_number(&mut self, at: usize) -> Result<usize, JsonFlaw> {
-        self.number = NumberPart::default();
-        self.token.clear();
-        self.state = State::InNumber;
-        Ok(at)
-    }
-
-    fn continue_number<V: JsonVisitor>(
-        &mut self,
-        bytes: &[u8],
-        at: usize,
-        visitor: &mut V,
-    ) -> Result<Option<usize>, JsonFlaw> {
-        let rest = bytes.get(at..).unwrap_or_default();
-        let length = self.number.read(rest)?;
-        let piece = rest.get(..length).unwrap_or_default();
-        if length == rest.len() {
-            if self.slot != Slot::IGNORED {
-                self.token.push(piece);
-            }
-            return Ok(None);
-        }
-        self.end_number(piece, visitor)?;
-        Ok(Some(at + length))
-    }
-
-    fn end_number<V: JsonVisitor>(&mut self, piece: &[u8], visitor: &mut V) -> Result<(), JsonFlaw> {
-        if !self.number.is_whole() {
-            return Err(JsonFlaw::Number);
-        }
-        if self.slot != Slot::IGNORED {
-            if self.token.is_empty() {
-                tell(visitor, self.slot, JsonKind::Number, piece);
-            } else {
-                self.token.push(piece);
-                let cut = self.token.is_truncated();
-                visitor.scalar(self.slot, JsonKind::Number, self.token.as_bytes(), cut);
-            }
-        }
-        self.value_ended();
-        Ok(())
-    }
-
-    // null, true, false
-
-    fn begin_literal(&mut self, at: usize, literal: Literal) -> Result<usize, JsonFlaw> {
-        self.state = State::InLiteral(literal, 0);
-        Ok(at)
-    }
-
-    fn continue_literal<V: JsonVisitor>(
-        &mut self,
-        bytes: &[u8],
-        at: usize,
-        literal: Literal,
-        matched: u8,
-        visitor: &mut V,
-    ) -> Result<Option<usize>, JsonFlaw> {
-        let due = literal.text().get(usize::from(matched)..).unwrap_or_default();
-        let rest = bytes.get(at..).unwrap_or_default();
-        let length = due.len().min(rest.len());
-        if rest.get(..length) != due.get(..length) {
-            return Err(JsonFlaw::Syntax);
-        }
-        if length < due.len() {
-            self.state = State::InLiteral(literal, matched + length as u8);
-            return Ok(None);
-        }
-        if self.slot != Slot::IGNORED {
-            let kind = match literal {
-                Literal::Null => JsonKind::Null,
-                Literal::True | Literal::False => JsonKind::Bool,
-            };
-            visitor.scalar(self.slot, kind, literal.text(), false);
-        }
-        self.value_ended();
-        Ok(Some(at + length))
-    }
-}
-
-/// Tells of a value that lies whole in the bytes at hand.
-fn tell<V: JsonVisitor>(visitor: &mut V, slot: Slot, kind: JsonKind, text: &[u8]) {
-    match text.get(..SmallText::MAX) {
-        Some(start) => visitor.scalar(slot, kind, start, start.len() < text.len()),
-        None => visitor.scalar(slot, kind, text, false),
-    }
-}
-
-/// The first byte that is no white space, and its place.
-#[inline]
-fn skip_space(bytes: &[u8], mut at: usize) -> Option<(usize, u8)> {
-    loop {
-        let byte = *bytes.get(at)?;
-        if !matches!(byte, b' ' | b'\n' | b'\r' | b'\t') {
-            return Some((at, byte));
-        }
-        at += 1;
     }
 }

@@ -3,35 +3,42 @@
 /// How many containers may be open.
 pub(super) const MAX_DEPTH: usize = 256;
 
+/// A stack of bits, the innermost container's lowest.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Nesting {
-    /// Bit `n` is set if the container at depth `n` is an object.
-    objects: [u64; MAX_DEPTH / 64],
+    innermost: u64,
+    /// Full words, taken off `innermost`.
+    outer: [u64; MAX_DEPTH / 64 - 1],
     depth: usize,
 }
 
 impl Nesting {
     /// Opens a container, unless there are too many.
+    #[inline]
     pub(super) fn push(&mut self, is_object: bool) -> bool {
-        let Some(word) = self.objects.get_mut(self.depth / 64) else {
-            return false;
-        };
-        let bit = 1 << (self.depth % 64);
-        if is_object {
-            *word |= bit;
-        } else {
-            *word &= !bit;
+        if self.depth % 64 == 0 && self.depth > 0 {
+            let Some(word) = self.outer.get_mut(self.depth / 64 - 1) else {
+                return false;
+            };
+            *word = self.innermost;
         }
+        self.innermost = self.innermost << 1 | u64::from(is_object);
         self.depth += 1;
         true
     }
 
+    #[inline]
     pub(super) fn pop(&mut self) {
         self.depth = self.depth.saturating_sub(1);
+        self.innermost >>= 1;
+        if self.depth % 64 == 0 && self.depth > 0 {
+            self.innermost = self.outer.get(self.depth / 64 - 1).copied().unwrap_or_default();
+        }
     }
 
     pub(super) fn clear(&mut self) {
         self.depth = 0;
+        self.innermost = 0;
     }
 
     pub(super) fn depth(&self) -> usize {
@@ -44,11 +51,7 @@ impl Nesting {
 
     /// Is the innermost container an object?
     pub(super) fn in_object(&self) -> bool {
-        let index = self.depth.wrapping_sub(1);
-        match self.objects.get(index / 64) {
-            Some(word) => word & (1 << (index % 64)) != 0,
-            None => false,
-        }
+        self.innermost & 1 != 0
     }
 }
 

@@ -2,6 +2,35 @@
 
 use super::JsonFlaw;
 
+/// The length of the number at `at`, if it ends inside `bytes`; 0 if it does not, or is none.
+#[inline(always)]
+pub(super) fn plain(bytes: &[u8], at: usize) -> usize {
+    let digits = |from: usize| {
+        let mut end = from;
+        while bytes.get(end).is_some_and(u8::is_ascii_digit) {
+            end += 1;
+        }
+        end
+    };
+    let end = digits(at + 1);
+    // Nearly every number is an integer without a sign.
+    match (bytes.get(at), bytes.get(end)) {
+        (Some(b'1'..=b'9'), Some(b',' | b'}' | b']')) => end - at,
+        (Some(b'0'), Some(b',' | b'}' | b']')) if end == at + 1 => 1,
+        _ => other(bytes, at),
+    }
+}
+
+#[inline(never)]
+fn other(bytes: &[u8], at: usize) -> usize {
+    let rest = bytes.get(at..).unwrap_or_default();
+    let mut part = NumberPart::default();
+    match part.read(rest) {
+        Ok(length) if length < rest.len() && part.is_whole() => length,
+        _ => 0,
+    }
+}
+
 /// What of a number was last read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum NumberPart {

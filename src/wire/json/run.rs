@@ -3,22 +3,6 @@
 const ONES: u64 = 0x0101_0101_0101_0101;
 const HIGHS: u64 = 0x8080_8080_8080_8080;
 
-/// How many bytes from the start are printable ASCII without `"` and `\`: content that needs no second look.
-#[inline]
-pub(super) fn plain(bytes: &[u8]) -> usize {
-    let mut at = 0;
-    while let Some(block) = bytes.get(at..).and_then(|rest| rest.first_chunk::<8>()) {
-        let block = u64::from_le_bytes(*block);
-        let mask = delimiters(block) | (block & HIGHS);
-        if mask != 0 {
-            return at + (mask.trailing_zeros() / 8) as usize;
-        }
-        at += 8;
-    }
-    let tail = bytes.get(at..).unwrap_or_default();
-    at + tail.iter().position(|&byte| is_delimiter(byte) || !byte.is_ascii()).unwrap_or(tail.len())
-}
-
 /// How many bytes from the start are neither `"`, `\` nor a control character, and whether all of them are ASCII.
 pub(super) fn content(bytes: &[u8]) -> (usize, bool) {
     let mut at = 0;
@@ -66,8 +50,6 @@ mod tests {
             for byte in 0..=255u8 {
                 let mut bytes = [b'a'; 70];
                 bytes[place] = byte;
-                let is_plain = !is_delimiter(byte) && byte.is_ascii();
-                assert_eq!(plain(&bytes), if is_plain { 70 } else { place }, "{byte}");
                 let expected = if is_delimiter(byte) { (place, true) } else { (70, byte.is_ascii()) };
                 assert_eq!(content(&bytes), expected, "{byte}");
             }

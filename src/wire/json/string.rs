@@ -1,7 +1,35 @@
 //! The content of a string: runs, escapes, and characters that a cut went through (RFC 8259 §7 and §8.1).
 
+use super::blocks::Blocks;
 use super::{JsonFlaw, run};
 use crate::wire::text::SmallText;
+
+/// Passes over content that nobody wants, from `at` on. Gives the place of the closing quote, or of anything that needs a
+/// closer look: something wrong, or a character or escape that a cut goes through.
+pub(super) fn skip(bytes: &[u8], at: usize) -> usize {
+    let mut blocks = Blocks::new(bytes);
+    let mut at = blocks.next_special(at);
+    loop {
+        let rest = bytes.get(at..).unwrap_or_default();
+        let length = match rest {
+            [b'\\', b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't', ..] => 2,
+            [b'\\', b'u', one, two, three, four, ..]
+                if [one, two, three, four].iter().all(|digit| digit.is_ascii_hexdigit()) =>
+            {
+                6
+            }
+            [0x80..=0xff, ..] => {
+                let (length, _) = run::content(rest);
+                match std::str::from_utf8(rest.get(..length).unwrap_or_default()) {
+                    Ok(_) => length,
+                    Err(_) => return at,
+                }
+            }
+            _ => return at,
+        };
+        at = blocks.next_special(at + length);
+    }
+}
 
 /// Where in a string's content the last byte stood.
 #[derive(Clone, Debug, Default)]

@@ -26,6 +26,32 @@ impl JsonVisitor for Recorder {
 
 type Reading = (Recorder, Result<(), JsonFlaw>);
 
+/// Is interested in nothing, so that nearly all is skimmed.
+struct Deaf;
+
+impl JsonVisitor for Deaf {
+    fn key(&mut self, _: Scope, _: &[u8]) -> Slot {
+        unreachable!("no scope was given")
+    }
+
+    fn begin(&mut self, slot: Slot, _: JsonKind) -> Scope {
+        assert_eq!(slot, Slot::ROOT);
+        Scope::SKIPPED
+    }
+
+    fn scalar(&mut self, slot: Slot, _: JsonKind, _: &[u8], _: bool) {
+        assert_eq!(slot, Slot::ROOT);
+    }
+}
+
+fn skimmed<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Result<(), JsonFlaw> {
+    let mut scanner = JsonScanner::new();
+    for piece in pieces {
+        let _ = scanner.feed(piece, &mut Deaf);
+    }
+    scanner.finish(&mut Deaf)
+}
+
 fn read<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Reading {
     let mut scanner = JsonScanner::new();
     let mut recorder = Recorder::default();
@@ -44,9 +70,11 @@ fn verdict(text: &[u8]) -> Result<(), JsonFlaw> {
 fn read_in_every_cut(text: &[u8]) -> Reading {
     let whole = read([text]);
     assert_eq!(whole, read(text.chunks(1)));
+    assert_eq!(whole.1, skimmed([text]));
     for place in 0..=text.len() {
         let (one, two) = text.split_at(place);
         assert_eq!(whole, read([one, two]), "cut at {place}");
+        assert_eq!(whole.1, skimmed([one, two]), "cut at {place}");
     }
     whole
 }
@@ -127,6 +155,19 @@ fn nesting_is_bounded() {
     assert_eq!(verdict(&nested(JsonScanner::MAX_DEPTH)), Ok(()));
     assert_eq!(verdict(&nested(JsonScanner::MAX_DEPTH + 1)), Err(JsonFlaw::Depth));
     assert_eq!(verdict(&b"[".repeat(100_000)), Err(JsonFlaw::Depth));
+    for depth in [1, 62, 63, 64, 125, 193, 194, 195, 255, 256, 257] {
+        let pairs = depth / 2;
+        let mixed = ["[0,{\"a\":".repeat(pairs), "1".into(), "}]".repeat(pairs)].concat();
+        let expected = if pairs > 128 { Err(JsonFlaw::Depth) } else { Ok(()) };
+        assert_eq!(skimmed([mixed.as_bytes()]), expected, "{depth}");
+        assert_eq!(skimmed(mixed.as_bytes().chunks(11)), expected, "{depth}");
+        let whole = nested(depth);
+        let expected = if depth > 256 { Err(JsonFlaw::Depth) } else { Ok(()) };
+        assert_eq!(skimmed([&whole[..]]), expected, "{depth}");
+        assert_eq!(skimmed(whole.chunks(7)), expected, "{depth}");
+        let cut = &whole[..whole.len() - 1];
+        assert!(skimmed([cut]).is_err(), "{depth}");
+    }
 }
 
 #[test]
@@ -258,6 +299,7 @@ proptest! {
         let whole = read([text.as_bytes()]);
         prop_assert_eq!(&whole.1, &Ok(()));
         let pieces = cut(text.as_bytes(), &places);
+        prop_assert_eq!(whole.1, skimmed(pieces.iter().map(Vec::as_slice)));
         prop_assert_eq!(whole, read(pieces.iter().map(Vec::as_slice)));
     }
 
@@ -270,7 +312,9 @@ proptest! {
         text[at] = byte;
         let whole = read([&text[..]]);
         prop_assert_eq!(whole.1.is_ok(), is_json(&text), "{:?}", whole.1);
+        prop_assert_eq!(whole.1, skimmed([&text[..]]));
         let pieces = cut(&text, &places);
+        prop_assert_eq!(whole.1, skimmed(pieces.iter().map(Vec::as_slice)));
         prop_assert_eq!(whole, read(pieces.iter().map(Vec::as_slice)));
     }
 
@@ -278,6 +322,7 @@ proptest! {
     fn heaps_of_tokens_are_judged_as_by_another_reader(text in json_like()) {
         let whole = read([&text[..]]);
         prop_assert_eq!(whole.1.is_ok(), is_json(&text), "{:?}", whole.1);
+        prop_assert_eq!(whole.1, skimmed([&text[..]]));
         prop_assert_eq!(whole, read(text.chunks(1)));
     }
 
