@@ -34,12 +34,13 @@ pub(super) fn foreign_method() -> Expected {
     Expected { envelope: Envelope::JsonRpc, wrapping: Wrapping::Member, payload: Payload::Anything }
 }
 
-/// Whether a first event that is neither task nor message is worth noting: 0.2 has no other, and 0.3 takes up a
-/// stream where it was.
+/// Whether a first event that is neither task nor message is worth noting. 0.2 has no other, 0.3 takes up a stream
+/// where it was, and servers answer a message to a task that is there already with what changes about it.
 pub(super) fn task_comes_first(call: &Call, expected: Expected) -> bool {
+    let begins_task = call.operation() == Some(Operation::SendStreamingMessage) && call.task_id().is_none();
     match expected.wrapping {
-        Wrapping::Member => true,
-        Wrapping::Kind => call.operation() == Some(Operation::SendStreamingMessage),
+        Wrapping::Member => begins_task || call.operation() == Some(Operation::SubscribeToTask),
+        Wrapping::Kind => begins_task,
         Wrapping::Legacy => false,
     }
 }

@@ -70,23 +70,38 @@ impl JsonRpcId {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct AnswerId {
     kind: Option<JsonKind>,
+    /// The value of a number that is an integer and fits.
+    integer: Option<i64>,
     text: SmallText,
 }
 
 impl AnswerId {
     pub(crate) fn clear(&mut self) {
         self.kind = None;
+        self.integer = None;
         self.text.clear();
+    }
+
+    pub(crate) fn restore(&mut self, other: &Self) {
+        self.kind = other.kind;
+        self.integer = other.integer;
+        self.text.clone_from(&other.text);
     }
 
     pub(crate) fn set(&mut self, kind: JsonKind, text: &[u8], cut: bool) {
         self.kind = Some(kind);
         self.text.set(text, cut);
+        self.integer = match kind {
+            JsonKind::Number => self.text.as_str().parse().ok(),
+            _ => None,
+        };
     }
 
     pub(crate) fn compare(&self, request: &JsonRpcId) -> IdMatch {
-        if matches!(request, JsonRpcId::Other) {
-            return IdMatch::Same;
+        match (request, self.integer) {
+            (JsonRpcId::Other, _) => return IdMatch::Same,
+            (JsonRpcId::Number(asked), Some(got)) if *asked == got => return IdMatch::Same,
+            _ => {}
         }
         let text = self.text.as_str();
         match self.kind {
@@ -95,7 +110,6 @@ impl AnswerId {
             // No request id that can be compared is longer than what is kept of the answer's.
             _ if self.text.is_truncated() => IdMatch::Different,
             Some(JsonKind::Number) => match request {
-                JsonRpcId::Number(number) if is_integer(text, *number) => IdMatch::Same,
                 JsonRpcId::Number(number) if same_number(text, &number.to_string()) => IdMatch::Same,
                 JsonRpcId::Raw(raw) if same_number(text, raw) => IdMatch::Same,
                 JsonRpcId::Text(string) if **string == *text => IdMatch::TypeChanged,
@@ -112,16 +126,11 @@ impl AnswerId {
     }
 }
 
-/// The number as JSON spells it.
-fn is_integer(text: &str, number: i64) -> bool {
-    text.parse() == Ok(number)
-}
-
-/// The same for text that no JSON grammar has checked: neither `+1` nor `01`.
+/// The number as JSON spells it: neither `+1` nor `01`.
 fn is_spelled(text: &str, number: i64) -> bool {
     let digits = text.strip_prefix('-').unwrap_or(text);
     let plain = digits == "0" || !digits.starts_with(['0', '+']);
-    plain && is_integer(text, number)
+    plain && text.parse() == Ok(number)
 }
 
 /// Numbers of equal value, spelled as they may: `1`, `1.0`, `1e0`. Integers are compared as text, for as floating point

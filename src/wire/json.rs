@@ -230,6 +230,21 @@ impl JsonScanner {
         self.flaw = None;
     }
 
+    /// Makes it a copy of another scanner, keeping its memory.
+    pub(crate) fn restore(&mut self, other: &Self) {
+        let Self { state, slot, nesting, scopes, interest, told, string, number, token, flaw } = other;
+        self.state = *state;
+        self.slot = *slot;
+        self.nesting = *nesting;
+        self.scopes = *scopes;
+        self.interest = *interest;
+        self.told = *told;
+        self.string = *string;
+        self.number = *number;
+        self.token.clone_from(token);
+        self.flaw = *flaw;
+    }
+
     /// Reads on. A flaw once found stays.
     ///
     /// # Errors

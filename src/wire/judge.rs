@@ -103,6 +103,16 @@ pub struct Facts {
 }
 
 impl Facts {
+    fn restore(&mut self, other: &Self) {
+        let Self { kind, state, task_id, context_id, is_final, tolerated } = other;
+        self.kind = *kind;
+        self.state = *state;
+        self.task_id.clone_from(task_id);
+        self.context_id.clone_from(context_id);
+        self.is_final = *is_final;
+        self.tolerated = *tolerated;
+    }
+
     fn clear(&mut self) {
         self.kind = PayloadKind::None;
         self.state = None;
@@ -167,6 +177,12 @@ impl Judge {
         self.reader.clear();
     }
 
+    /// Makes it a copy of another judge, keeping its memory.
+    pub(crate) fn restore(&mut self, other: &Self) {
+        self.scanner.restore(&other.scanner);
+        self.reader.restore(&other.reader);
+    }
+
     /// Reads on. What is wrong is said by [`finish`](Self::finish).
     pub fn feed(&mut self, bytes: &[u8]) {
         let _kept_by_the_scanner = self.scanner.feed(bytes, &mut self.reader);
@@ -201,7 +217,7 @@ impl Judge {
 
     /// True if the document is an object.
     pub(crate) fn is_object(&self) -> bool {
-        self.reader.root == Some(JsonKind::Object)
+        self.reader.notes.root == Some(JsonKind::Object)
     }
 
     fn judge_nothing(&self) -> Result<Verdict, Flaw> {
@@ -213,7 +229,7 @@ impl Judge {
     }
 
     fn judge(&mut self, id: &JsonRpcId) -> Result<Verdict, Flaw> {
-        if self.reader.duplicate {
+        if self.reader.notes.duplicate {
             return Err(Flaw::Violation("duplicate member"));
         }
         match self.reader.expected.envelope {
@@ -224,20 +240,20 @@ impl Judge {
 
     /// JSON-RPC 2.0 §5, error first: whoever says that it failed did fail.
     fn judge_json_rpc(&mut self, id: &JsonRpcId) -> Result<Verdict, Flaw> {
-        match self.reader.root {
+        match self.reader.notes.root {
             Some(JsonKind::Object) => {}
             Some(JsonKind::Array) => {
                 return Err(Flaw::Violation("a batch where one answer is due"));
             }
             _ => return Err(Flaw::Violation("no JSON-RPC object")),
         }
-        match self.reader.jsonrpc {
+        match self.reader.notes.jsonrpc {
             None => self.tolerate(Tolerated::JSONRPC_MEMBER_MISSING),
             Some(true) => {}
             Some(false) => return Err(Flaw::Violation("jsonrpc is not 2.0")),
         }
-        let result = self.reader.result;
-        match self.reader.error {
+        let result = self.reader.notes.result;
+        match self.reader.notes.error {
             None => {}
             Some(JsonKind::Null) => self.tolerate(Tolerated::NULL_ERROR_MEMBER),
             Some(JsonKind::Object) => {
@@ -289,7 +305,7 @@ impl Judge {
     /// HTTP+JSON (A2A 1.0 §11): the body is the result or an error.
     fn judge_bare(&mut self) -> Result<Verdict, Flaw> {
         let has_result = self.reader.has_result();
-        match self.reader.error {
+        match self.reader.notes.error {
             None => {}
             Some(JsonKind::Null) => self.tolerate(Tolerated::NULL_ERROR_MEMBER),
             Some(_) if has_result => return Err(Flaw::Violation("both a result and an error")),
@@ -301,7 +317,7 @@ impl Judge {
         if !has_result && self.reader.is_code_and_message(false) {
             return Ok(Verdict::Error);
         }
-        self.reader.judge_payload(self.reader.root)
+        self.reader.judge_payload(self.reader.notes.root)
     }
 
     fn tolerate(&mut self, what: Tolerated) {

@@ -78,7 +78,10 @@ impl PeerError {
         if let Some(error) = Self::of_bare_code(&body) {
             return Some(error);
         }
-        if media == MediaType::ProblemJson {
+        // Some servers call it plain JSON; A2A's own type says enough.
+        let names_itself =
+            body.get("type").and_then(Value::as_str).is_some_and(|uri| A2aError::from_problem_type(uri).is_some());
+        if media == MediaType::ProblemJson || names_itself {
             return Self::of_problem(&body);
         }
         let text = words(&body)?;

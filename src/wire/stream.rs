@@ -3,6 +3,7 @@
 //! The stream's bytes belong to the caller. [`StreamJudge::step`] is shown them as they come and says, at each boundary, what the bytes up to there
 //! were; what belongs to an unfinished event is [`Held`](StepKind::Held) until its end shows whether it may pass.
 
+mod memo;
 #[cfg(test)]
 mod tests;
 
@@ -12,6 +13,7 @@ use super::sse::{Frame, Framing};
 use super::task_state::{StateKind, TaskState};
 use super::text::SmallText;
 use super::tolerated::Tolerated;
+use memo::Memo;
 
 /// What [`StreamJudge::step`] found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,6 +87,7 @@ enum Shape {
 pub struct StreamJudge {
     framing: Framing,
     judge: Judge,
+    memo: Memo,
     shape: Shape,
     /// The judge has begun with the event that is going on.
     judging: bool,
@@ -110,6 +113,7 @@ impl StreamJudge {
         Self {
             framing: Framing::new(),
             judge: Judge::new(expected),
+            memo: Memo::default(),
             shape: Shape::Undecided,
             judging: false,
             held: 0,
@@ -240,12 +244,10 @@ impl StreamJudge {
             let (used, frame) = self.framing.next(bytes.get(at..).unwrap_or_default());
             at += used;
             match frame {
+                Frame::Data(piece) if self.judging => self.judge.feed(piece),
                 Frame::Data(piece) => {
-                    if !self.judging {
-                        self.judging = true;
-                        self.judge.reset();
-                    }
-                    self.judge.feed(piece);
+                    self.judging = true;
+                    self.memo.begin(&mut self.judge, piece);
                 }
                 Frame::More => return self.hold(at),
                 Frame::Between | Frame::End if at <= blank => {}

@@ -8,7 +8,6 @@ const INLINE: usize = 48;
 /// Text out of a peer's bytes, cut to [`SmallText::MAX`] bytes.
 ///
 /// Ids and names of ordinary length live inline, so that judging an event allocates nothing.
-#[derive(Clone)]
 pub struct SmallText {
     inline: [u8; INLINE],
     inline_len: u8,
@@ -96,6 +95,23 @@ impl SmallText {
 impl Default for SmallText {
     fn default() -> Self {
         Self { inline: [0; INLINE], inline_len: 0, truncated: false, spilled: Vec::new() }
+    }
+}
+
+impl Clone for SmallText {
+    fn clone(&self) -> Self {
+        Self { spilled: self.spilled.clone(), ..*self }
+    }
+
+    /// Keeps the memory at hand.
+    fn clone_from(&mut self, source: &Self) {
+        self.inline = source.inline;
+        self.inline_len = source.inline_len;
+        self.truncated = source.truncated;
+        self.spilled.clear();
+        if !source.spilled.is_empty() {
+            self.spilled.extend_from_slice(&source.spilled);
+        }
     }
 }
 

@@ -46,19 +46,24 @@ impl<'a> Blocks<'a> {
         let rest = self.bytes.get(block * SIZE..).unwrap_or_default();
         self.mask = match rest.first_chunk() {
             Some(whole) => special(whole),
-            None => special_of_tail(rest),
+            None => special_of_tail(self.bytes, rest),
         };
     }
 }
 
-/// The last block; its missing bytes are special, so that every search ends there.
-#[cold]
-fn special_of_tail(rest: &[u8]) -> u64 {
+/// The last block, which is not whole. Its missing bytes are special, so that every search ends there.
+#[inline(never)]
+fn special_of_tail(bytes: &[u8], rest: &[u8]) -> u64 {
+    let missing = u64::MAX << rest.len();
+    if let Some(last) = bytes.last_chunk() {
+        // The last 64 bytes, without those that lie before this block.
+        return special(last) >> (SIZE - 1 - rest.len()) >> 1 | missing;
+    }
     let mut whole = [0; SIZE];
     if let Some(start) = whole.get_mut(..rest.len()) {
         start.copy_from_slice(rest);
     }
-    special(&whole)
+    special(&whole) | missing
 }
 
 /// One bit for each byte that is special. Written so that compilers turn the comparisons into vector instructions.

@@ -4,7 +4,7 @@
 pub(super) const MAX_DEPTH: usize = 256;
 
 /// A stack of bits, the innermost container's lowest.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Nesting {
     innermost: u64,
     /// Full words, taken off `innermost`.

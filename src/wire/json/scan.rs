@@ -15,7 +15,7 @@ impl JsonScanner {
         let mut blocks = Blocks::new(bytes);
         let mut at = 0;
         'resume: loop {
-            match self.resume(bytes, at, visitor)? {
+            match self.resume(bytes, at, &mut blocks, visitor)? {
                 Some(next) => at = next,
                 None => return Ok(()),
             }
@@ -32,7 +32,7 @@ impl JsonScanner {
                                 }
                                 at = end + 1;
                             } else {
-                                match self.odd_string(bytes, at + 1, visitor)? {
+                                match self.odd_string(bytes, at + 1, &mut blocks, visitor)? {
                                     Some(next) => at = next,
                                     None => return Ok(()),
                                 }
@@ -121,7 +121,7 @@ impl JsonScanner {
                         }
                         at = end + 1;
                     } else {
-                        match self.odd_key(bytes, at + 1, visitor)? {
+                        match self.odd_key(bytes, at + 1, &mut blocks, visitor)? {
                             Some(next) => at = next,
                             None => return Ok(()),
                         }

@@ -42,7 +42,7 @@ pub(super) fn skim(bytes: &[u8], mut at: usize, shared: &mut Blocks<'_>) -> Skim
                     key_is_due = true;
                 } else {
                     if word as u8 != b'"' {
-                        end = string::skip(bytes, end);
+                        end = skip_odd(bytes, end, &mut blocks);
                         if bytes.get(end) != Some(&b'"') {
                             break State::Value;
                         }
@@ -120,7 +120,7 @@ pub(super) fn skim(bytes: &[u8], mut at: usize, shared: &mut Blocks<'_>) -> Skim
                 continue;
             }
             if word as u8 != b'"' {
-                end = string::skip(bytes, end);
+                end = skip_odd(bytes, end, &mut blocks);
                 if bytes.get(end) != Some(&b'"') {
                     break State::Key;
                 }
@@ -134,4 +134,13 @@ pub(super) fn skim(bytes: &[u8], mut at: usize, shared: &mut Blocks<'_>) -> Skim
     };
     *shared = blocks;
     Skim { at, state, open }
+}
+
+/// The mask is lent out as a copy, so that the loop's own can stay in a register.
+#[inline(always)]
+fn skip_odd(bytes: &[u8], at: usize, blocks: &mut Blocks<'_>) -> usize {
+    let mut lent = *blocks;
+    let end = string::skip(bytes, at, &mut lent);
+    *blocks = lent;
+    end
 }

@@ -6,8 +6,7 @@ use crate::wire::text::SmallText;
 
 /// Passes over content that nobody wants, from `at` on. Gives the place of the closing quote, or of anything that needs a
 /// closer look: something wrong, or a character or escape that a cut goes through.
-pub(super) fn skip(bytes: &[u8], at: usize) -> usize {
-    let mut blocks = Blocks::new(bytes);
+pub(super) fn skip(bytes: &[u8], at: usize, blocks: &mut Blocks<'_>) -> usize {
     let mut at = blocks.next_special(at);
     loop {
         let rest = bytes.get(at..).unwrap_or_default();
@@ -32,7 +31,7 @@ pub(super) fn skip(bytes: &[u8], at: usize) -> usize {
 }
 
 /// Where in a string's content the last byte stood.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct StringPart {
     escape: Escape,
     /// A `\uD83D` that waits for its second half.
@@ -60,8 +59,15 @@ impl StringPart {
         &mut self,
         bytes: &[u8],
         mut at: usize,
+        blocks: &mut Blocks<'_>,
         mut kept: Option<&mut SmallText>,
     ) -> Result<Option<usize>, JsonFlaw> {
+        if kept.is_none() && self.is_between_characters() {
+            at = skip(bytes, at, blocks);
+            if bytes.get(at) == Some(&b'"') {
+                return Ok(Some(at + 1));
+            }
+        }
         while let Some(&byte) = bytes.get(at) {
             match self.escape {
                 Escape::None if self.carried > 0 => {
@@ -102,6 +108,10 @@ impl StringPart {
             }
         }
         Ok(None)
+    }
+
+    fn is_between_characters(&self) -> bool {
+        matches!(self.escape, Escape::None) && self.carried == 0
     }
 
     /// Checks a run. At the end of the bytes its last character may be unfinished: it is carried over.

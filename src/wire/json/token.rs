@@ -1,8 +1,9 @@
 //! Tokens off the plain path: with escapes, in other alphabets, or with a cut through them.
 
+use super::blocks::Blocks;
 use super::number::NumberPart;
 use super::space::next_byte;
-use super::string::{StringPart, skip};
+use super::string::StringPart;
 use super::{JsonFlaw, JsonKind, JsonScanner, JsonVisitor, KEY_MAX, Literal, Slot, State};
 
 impl JsonScanner {
@@ -12,13 +13,14 @@ impl JsonScanner {
         &mut self,
         bytes: &[u8],
         mut at: usize,
+        blocks: &mut Blocks<'_>,
         visitor: &mut V,
     ) -> Result<Option<usize>, JsonFlaw> {
         loop {
             let next = match self.state {
                 State::Value | State::Comma | State::End => return Ok(Some(at)),
-                State::InKey => self.continue_key(bytes, at, visitor)?,
-                State::InString => self.continue_string(bytes, at, visitor)?,
+                State::InKey => self.continue_key(bytes, at, blocks, visitor)?,
+                State::InString => self.continue_string(bytes, at, blocks, visitor)?,
                 State::InNumber => self.continue_number(bytes, at, visitor)?,
                 State::InLiteral(literal, matched) => self.continue_literal(bytes, at, literal, matched, visitor)?,
                 State::FirstKey | State::Key | State::Colon | State::FirstElement => match next_byte(bytes, &mut at) {
@@ -35,7 +37,7 @@ impl JsonScanner {
                         Some(at + 1)
                     }
                     b'"' if matches!(self.state, State::FirstKey | State::Key) => {
-                        self.odd_key(bytes, at + 1, visitor)?
+                        self.odd_key(bytes, at + 1, blocks, visitor)?
                     }
                     _ if self.state == State::FirstElement && at < bytes.len() => {
                         self.state = State::Value;
@@ -57,10 +59,11 @@ impl JsonScanner {
         &mut self,
         bytes: &[u8],
         at: usize,
+        blocks: &mut Blocks<'_>,
         visitor: &mut V,
     ) -> Result<Option<usize>, JsonFlaw> {
-        let at = self.begin_text(State::InKey, self.told, bytes, at);
-        self.continue_key(bytes, at, visitor)
+        self.begin_text(State::InKey);
+        self.continue_key(bytes, at, blocks, visitor)
     }
 
     /// A string that is not plain, from behind its quote.
@@ -69,29 +72,28 @@ impl JsonScanner {
         &mut self,
         bytes: &[u8],
         at: usize,
+        blocks: &mut Blocks<'_>,
         visitor: &mut V,
     ) -> Result<Option<usize>, JsonFlaw> {
-        let is_kept = self.slot != Slot::IGNORED;
-        let at = self.begin_text(State::InString, is_kept, bytes, at);
-        self.continue_string(bytes, at, visitor)
+        self.begin_text(State::InString);
+        self.continue_string(bytes, at, blocks, visitor)
     }
 
-    /// Begins a text that is not plain. If it is not kept, most of it can be skipped.
-    fn begin_text(&mut self, state: State, is_kept: bool, bytes: &[u8], at: usize) -> usize {
+    fn begin_text(&mut self, state: State) {
         self.state = state;
         self.string = StringPart::default();
         self.token.clear();
-        if is_kept { at } else { skip(bytes, at) }
     }
 
     fn continue_key<V: JsonVisitor>(
         &mut self,
         bytes: &[u8],
         at: usize,
+        blocks: &mut Blocks<'_>,
         visitor: &mut V,
     ) -> Result<Option<usize>, JsonFlaw> {
         let kept = self.told.then_some(&mut self.token);
-        let Some(next) = self.string.read(bytes, at, kept)? else {
+        let Some(next) = self.string.read(bytes, at, blocks, kept)? else {
             return Ok(None);
         };
         if self.told {
@@ -106,11 +108,12 @@ impl JsonScanner {
         &mut self,
         bytes: &[u8],
         at: usize,
+        blocks: &mut Blocks<'_>,
         visitor: &mut V,
     ) -> Result<Option<usize>, JsonFlaw> {
         let is_kept = self.slot != Slot::IGNORED;
         let kept = is_kept.then_some(&mut self.token);
-        let Some(next) = self.string.read(bytes, at, kept)? else {
+        let Some(next) = self.string.read(bytes, at, blocks, kept)? else {
             return Ok(None);
         };
         if is_kept {

@@ -29,10 +29,10 @@ impl Reader {
             return Err(Flaw::Violation("a result that is no object"));
         }
         let (kind, members) = match (self.expected.payload, self.expected.wrapping) {
-            (Payload::Task, wrapping) => (self.bare_task(wrapping)?, self.bare),
-            (_, Wrapping::Member) => (self.wrapped()?, self.inner),
-            (_, Wrapping::Kind) => (self.named_by_kind()?, self.bare),
-            (_, Wrapping::Legacy) => (self.legacy()?, self.bare),
+            (Payload::Task, wrapping) => (self.bare_task(wrapping)?, self.notes.bare),
+            (_, Wrapping::Member) => (self.wrapped()?, self.notes.inner),
+            (_, Wrapping::Kind) => (self.named_by_kind()?, self.notes.bare),
+            (_, Wrapping::Legacy) => (self.legacy()?, self.notes.bare),
         };
         self.facts.kind = kind;
         let is_update = matches!(kind, PayloadKind::StatusUpdate | PayloadKind::ArtifactUpdate);
@@ -45,7 +45,7 @@ impl Reader {
 
     /// A2A 1.0 §9.4.1 and §3.2.3: exactly one member that says what it is.
     fn wrapped(&self) -> Result<PayloadKind, Flaw> {
-        let Some(wrapper) = self.wrapper else {
+        let Some(wrapper) = self.notes.wrapper else {
             return Err(Flaw::Violation(if self.bare_kind() != PayloadKind::None {
                 "a bare result where a wrapped one is due"
             } else if self.expected.payload == Payload::StreamEvent {
@@ -54,10 +54,10 @@ impl Reader {
                 "neither a task nor a message"
             }));
         };
-        if self.second_wrapper {
+        if self.notes.second_wrapper {
             return Err(Flaw::Violation("more than one of task, message, statusUpdate and artifactUpdate"));
         }
-        if self.improper_wrapper {
+        if self.notes.improper_wrapper {
             return Err(Flaw::Violation("a task, message or update that is no object"));
         }
         Ok(wrapper.into())
@@ -65,7 +65,7 @@ impl Reader {
 
     /// 0.3: `kind` says what it is; some servers leave it out.
     fn named_by_kind(&mut self) -> Result<PayloadKind, Flaw> {
-        match self.kind {
+        match self.notes.kind {
             Some(KindMember::Task) => Ok(PayloadKind::Task),
             Some(KindMember::Message) => Ok(PayloadKind::Message),
             Some(KindMember::StatusUpdate) => Ok(PayloadKind::StatusUpdate),
@@ -86,7 +86,7 @@ impl Reader {
 
     fn told_by_members(&self) -> Result<PayloadKind, Flaw> {
         match self.bare_kind() {
-            PayloadKind::None if self.wrapper.is_some() => {
+            PayloadKind::None if self.notes.wrapper.is_some() => {
                 Err(Flaw::Violation("a wrapped result where a bare one is due"))
             }
             PayloadKind::None => Err(Flaw::Violation("neither a task nor a message")),
@@ -97,14 +97,14 @@ impl Reader {
     /// Get, cancel and the like: the task itself, in every dialect.
     fn bare_task(&mut self, wrapping: Wrapping) -> Result<PayloadKind, Flaw> {
         let is_kind_dialect = wrapping == Wrapping::Kind;
-        match self.kind {
+        match self.notes.kind {
             Some(kind) if is_kind_dialect && kind != KindMember::Task => {
                 return Err(Flaw::Violation("no task, by its kind"));
             }
             None if is_kind_dialect => self.facts.tolerated.insert(Tolerated::KIND_MISSING),
             _ => {}
         }
-        if self.wrapper.is_some() && !self.bare.names(Member::Id) {
+        if self.notes.wrapper.is_some() && !self.notes.bare.names(Member::Id) {
             return Err(Flaw::Violation("a wrapped result where a bare one is due"));
         }
         Ok(PayloadKind::Task)
@@ -112,7 +112,7 @@ impl Reader {
 
     /// What the bare payload looks like.
     fn bare_kind(&self) -> PayloadKind {
-        let names = |member| self.bare.names(member);
+        let names = |member| self.notes.bare.names(member);
         let is_legacy = self.expected.wrapping == Wrapping::Legacy;
         let points_to_task = names(Member::TaskId) || (is_legacy && names(Member::Id));
         if names(Member::Id) && names(Member::Status) && !(is_legacy && names(Member::Final)) {
@@ -150,7 +150,7 @@ impl Reader {
     pub(super) fn has_result(&self) -> bool {
         match self.expected.payload {
             Payload::Task => self.bare_kind() == PayloadKind::Task,
-            Payload::SendResult | Payload::StreamEvent => self.wrapper.is_some(),
+            Payload::SendResult | Payload::StreamEvent => self.notes.wrapper.is_some(),
             Payload::Object | Payload::ObjectOrArray | Payload::Anything => false,
         }
     }
@@ -158,13 +158,13 @@ impl Reader {
     /// Fills in what the verdict did not need, so that an answer of the wrong shape still names its task.
     pub(super) fn complete_facts(&mut self) {
         if self.facts.kind == PayloadKind::None && self.is_typed() {
-            self.facts.kind = match self.wrapper {
+            self.facts.kind = match self.notes.wrapper {
                 Some(wrapper) => wrapper.into(),
                 None => self.bare_kind(),
             };
         }
-        let is_bare_message = self.facts.kind == PayloadKind::Message && self.wrapper.is_none();
-        if is_bare_message && !self.bare.has(Member::TaskId) {
+        let is_bare_message = self.facts.kind == PayloadKind::Message && self.notes.wrapper.is_none();
+        if is_bare_message && !self.notes.bare.has(Member::TaskId) {
             self.facts.task_id.clear();
         }
     }

@@ -128,10 +128,16 @@ pub(super) enum KindMember {
 pub(super) struct Reader {
     pub(super) expected: Expected,
     pub(super) facts: Facts,
+    pub(super) id: AnswerId,
+    pub(super) notes: Notes,
+}
+
+/// What stands where, and of which type.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Notes {
     pub(super) root: Option<JsonKind>,
     /// Is `jsonrpc` there, and "2.0"?
     pub(super) jsonrpc: Option<bool>,
-    pub(super) id: AnswerId,
     pub(super) result: Option<JsonKind>,
     pub(super) error: Option<JsonKind>,
     /// An integer `code` beside the payload.
@@ -157,46 +163,20 @@ pub(super) struct Reader {
 
 impl Reader {
     pub(super) fn new(expected: Expected) -> Self {
-        Self {
-            expected,
-            facts: Facts::default(),
-            root: None,
-            jsonrpc: None,
-            id: AnswerId::default(),
-            result: None,
-            error: None,
-            code: None,
-            text: false,
-            kind: None,
-            wrapper: None,
-            second_wrapper: false,
-            improper_wrapper: false,
-            bare: Members::default(),
-            inner: Members::default(),
-            duplicate: false,
-            seen: 0,
-            status_is_inner: false,
-        }
+        Self { expected, facts: Facts::default(), id: AnswerId::default(), notes: Notes::default() }
     }
 
     pub(super) fn clear(&mut self) {
         self.facts.clear();
-        self.root = None;
-        self.jsonrpc = None;
         self.id.clear();
-        self.result = None;
-        self.error = None;
-        self.code = None;
-        self.text = false;
-        self.kind = None;
-        self.wrapper = None;
-        self.second_wrapper = false;
-        self.improper_wrapper = false;
-        self.bare = Members::default();
-        self.inner = Members::default();
-        self.duplicate = false;
-        self.seen = 0;
-        self.status_is_inner = false;
+        self.notes = Notes::default();
+    }
+
+    pub(super) fn restore(&mut self, other: &Self) {
+        self.expected = other.expected;
+        self.facts.restore(&other.facts);
+        self.id.restore(&other.id);
+        self.notes = other.notes;
     }
 
     /// Does the payload have members that are looked at?
@@ -207,7 +187,7 @@ impl Reader {
     /// `{code, message}` where an envelope or a result is due. In JSON-RPC the code must be one of its own (§5.1).
     pub(super) fn is_code_and_message(&self, json_rpc: bool) -> bool {
         let known = |code| !json_rpc || (-32768..=-32000).contains(&code);
-        self.text && self.code.is_some_and(known)
+        self.notes.text && self.notes.code.is_some_and(known)
     }
 
     fn payload_key(&self, key: &[u8]) -> Slot {
@@ -246,31 +226,31 @@ impl Reader {
                 let members = self.members(is_inner);
                 let twice = members.names(member);
                 members.present |= member.bit();
-                self.duplicate |= twice;
+                self.notes.duplicate |= twice;
             }
             None if slot.0 <= LAST_SEEN => {
                 let bit = 1 << slot.0;
-                self.duplicate |= self.seen & bit != 0;
-                self.seen |= bit;
+                self.notes.duplicate |= self.notes.seen & bit != 0;
+                self.notes.seen |= bit;
             }
             None => {}
         }
     }
 
     fn members(&mut self, is_inner: bool) -> &mut Members {
-        if is_inner { &mut self.inner } else { &mut self.bare }
+        if is_inner { &mut self.notes.inner } else { &mut self.notes.bare }
     }
 
     fn begin_wrapper(&mut self, wrapper: Wrapper, kind: JsonKind) -> Scope {
         if kind != JsonKind::Object {
-            self.improper_wrapper = true;
+            self.notes.improper_wrapper = true;
             return Scope::SKIPPED;
         }
-        if self.wrapper.is_some() {
-            self.second_wrapper = true;
+        if self.notes.wrapper.is_some() {
+            self.notes.second_wrapper = true;
             return Scope::SKIPPED;
         }
-        self.wrapper = Some(wrapper);
+        self.notes.wrapper = Some(wrapper);
         WRAPPED
     }
 
@@ -285,7 +265,7 @@ impl Reader {
         }
         self.members(is_inner).proper |= member.bit();
         if member == Member::Status {
-            self.status_is_inner = is_inner;
+            self.notes.status_is_inner = is_inner;
             return STATUS;
         }
         Scope::SKIPPED
@@ -317,9 +297,9 @@ impl Reader {
     /// A task's own id is `id`, all others point to it by `taskId`; a bare object in 0.2 may be either.
     fn id_names_the_task(&self, is_inner: bool) -> bool {
         if is_inner {
-            self.wrapper == Some(Wrapper::Task)
+            self.notes.wrapper == Some(Wrapper::Task)
         } else {
-            !self.bare.has(Member::TaskId) && self.wrapper.is_none()
+            !self.notes.bare.has(Member::TaskId) && self.notes.wrapper.is_none()
         }
     }
 
@@ -372,7 +352,7 @@ impl JsonVisitor for Reader {
             PAYLOAD => self.payload_key(key),
             WRAPPED => Self::member_key(INNER, key),
             STATUS if key == b"state" => {
-                let base = if self.status_is_inner { INNER } else { BARE };
+                let base = if self.notes.status_is_inner { INNER } else { BARE };
                 Slot(base + Member::State as u8)
             }
             _ => Slot::IGNORED,
@@ -386,18 +366,18 @@ impl JsonVisitor for Reader {
     fn begin(&mut self, slot: Slot, kind: JsonKind) -> Scope {
         match slot {
             Slot::ROOT => {
-                self.root = Some(kind);
+                self.notes.root = Some(kind);
                 match self.expected.envelope {
                     Envelope::JsonRpc => ENVELOPE,
                     Envelope::Bare => PAYLOAD,
                 }
             }
             RESULT => {
-                self.result = Some(kind);
+                self.notes.result = Some(kind);
                 if self.is_typed() { PAYLOAD } else { Scope::SKIPPED }
             }
             ERROR => {
-                self.error = Some(kind);
+                self.notes.error = Some(kind);
                 Scope::SKIPPED
             }
             ID => {
@@ -405,11 +385,11 @@ impl JsonVisitor for Reader {
                 Scope::SKIPPED
             }
             JSONRPC => {
-                self.jsonrpc = Some(false);
+                self.notes.jsonrpc = Some(false);
                 Scope::SKIPPED
             }
             KIND => {
-                self.kind = Some(KindMember::Other);
+                self.notes.kind = Some(KindMember::Other);
                 Scope::SKIPPED
             }
             _ => match (wrapper_of(slot), member_of(slot)) {
@@ -423,17 +403,17 @@ impl JsonVisitor for Reader {
     fn scalar(&mut self, slot: Slot, kind: JsonKind, text: &[u8], cut: bool) {
         let is_string = kind == JsonKind::String;
         match slot {
-            Slot::ROOT => self.root = Some(kind),
-            JSONRPC => self.jsonrpc = Some(is_string && text == b"2.0"),
+            Slot::ROOT => self.notes.root = Some(kind),
+            JSONRPC => self.notes.jsonrpc = Some(is_string && text == b"2.0"),
             ID => self.id.set(kind, text, cut),
-            RESULT => self.result = Some(kind),
-            ERROR => self.error = Some(kind),
+            RESULT => self.notes.result = Some(kind),
+            ERROR => self.notes.error = Some(kind),
             CODE if kind == JsonKind::Number => {
-                self.code = std::str::from_utf8(text).ok().and_then(|text| text.parse().ok());
+                self.notes.code = std::str::from_utf8(text).ok().and_then(|text| text.parse().ok());
             }
-            TEXT => self.text = is_string,
+            TEXT => self.notes.text = is_string,
             KIND => {
-                self.kind = Some(match text {
+                self.notes.kind = Some(match text {
                     _ if !is_string => KindMember::Other,
                     b"task" => KindMember::Task,
                     b"message" => KindMember::Message,
@@ -444,11 +424,11 @@ impl JsonVisitor for Reader {
             }
             MESSAGE if is_string => {
                 // `{code, message}` is an error; a message would be an object.
-                self.text = true;
-                self.improper_wrapper = true;
+                self.notes.text = true;
+                self.notes.improper_wrapper = true;
             }
             TASK | MESSAGE | STATUS_UPDATE | ARTIFACT_UPDATE => {
-                self.improper_wrapper |= kind != JsonKind::Null;
+                self.notes.improper_wrapper |= kind != JsonKind::Null;
             }
             _ => {
                 if let Some((member, is_inner)) = member_of(slot) {

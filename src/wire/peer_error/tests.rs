@@ -93,7 +93,7 @@ fn problems() {
     let error = read(MediaType::ProblemJson);
     assert_eq!((error.form, error.message.as_deref()), (ErrorForm::Problem, Some("no t")));
     assert_eq!(error.kind(Some(400)), Some(A2aError::TaskNotFound));
-    assert_eq!(read(MediaType::Json).form, ErrorForm::Text);
+    assert_eq!(read(MediaType::Json).form, ErrorForm::Problem);
     let blank = PeerError::parse(br#"{"title":"Bad Request","status":400}"#, MediaType::ProblemJson).unwrap();
     assert_eq!((blank.message.as_deref(), blank.kind(Some(400))), (Some("Bad Request"), None));
 }
