@@ -96,10 +96,14 @@ impl Deadlines {
         self.gap_so_far = None;
     }
 
-    /// Whether the next Pending has to look at the clock: something happened since the last look, or the consumer is
-    /// back and the gap goes on.
+    /// Whether the next Pending has to look at the clock: something happened since the last look.
     pub(super) fn wants_look(&self) -> bool {
-        self.moved || self.gap_so_far.is_some()
+        self.moved
+    }
+
+    /// Whether the gap stands still, so that the consumer's return is a time to look at the clock.
+    pub(super) fn stands_still(&self) -> bool {
+        self.gap_so_far.is_some()
     }
 
     /// Bytes without an event go out at `now`: the gap stands still until the consumer is back.
@@ -228,13 +232,28 @@ mod tests {
         d.look(t);
         d.note_bytes();
         d.hand_out_without_event(t + 4 * S);
-        assert!(d.wants_look(), "or the gap would stand still for ever");
+        assert!(d.stands_still());
         d.look(t + 3604 * S);
-        assert!(!d.wants_look());
+        assert!(!d.stands_still());
         assert_eq!(due(&d, t), (Class::Idle, 3609 * S));
         d.note_bytes();
         d.look(t + 3619 * S);
         assert_eq!(due(&d, t), (Class::EventGap, 3620 * S));
+    }
+
+    #[test]
+    fn the_gap_counts_what_passes_between_two_returns_of_the_consumer() {
+        let (mut d, t) = started();
+        d.enter(Phase::Events);
+        d.note_event();
+        d.look(t);
+        // Comments that are always there, taken at once: nobody is away.
+        for second in 1..=19 {
+            d.note_bytes();
+            d.hand_out_without_event(t + second * S);
+            d.look(t + second * S);
+        }
+        assert_eq!(due(&d, t), (Class::EventGap, 20 * S));
     }
 
     #[test]

@@ -189,6 +189,13 @@ where
         }
     }
 
+    /// The consumer asks for more.
+    pub(super) fn consumer_is_back(&mut self) {
+        if self.deadlines.stands_still() {
+            self.deadlines.look(Instant::now());
+        }
+    }
+
     /// Notes a frame that came.
     pub(super) fn note_frame(&mut self, len: usize) {
         self.deadlines.note_bytes();

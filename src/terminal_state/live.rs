@@ -117,6 +117,7 @@ where
     }
 
     pub(super) fn poll_out(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Out> {
+        self.as_mut().project().rest.timed.as_mut().flight().consumer_is_back();
         loop {
             let this = self.as_mut().project();
             let rest = this.rest;
