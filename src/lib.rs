@@ -3,6 +3,8 @@
 #![warn(missing_docs, missing_debug_implementations, unreachable_pub)]
 
 pub mod call;
+pub mod card;
+pub mod card_consistency;
 pub mod error;
 pub mod outcome;
 pub mod terminal_state;
@@ -14,8 +16,8 @@ pub use crate::{
         Binding, Call, CallBody, CallFuture, CallLayer, CallService, Capability, Operation, ProtocolVersion, Shape,
     },
     error::{
-        BoxError, CallError, CapabilityNegotiationError, CapabilityTimeout, PeerResponse, Refusal, Retry,
-        TransportError, UntypedRuntimeFailure,
+        AgentCardResolutionError, BoxError, CallError, CapabilityNegotiationError, CapabilityTimeout, CardFailure,
+        PeerResponse, Refusal, Retry, TransportError, UntypedRuntimeFailure,
     },
     outcome::{Class, Observe, Outcome, OutcomeKind},
     terminal_state::{

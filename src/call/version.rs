@@ -24,13 +24,14 @@ impl ProtocolVersion {
     /// Reads `Major.Minor` or `Major.Minor.Patch`; anything else is `None`.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
+        let digits = |part: &&str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
         let mut parts = text.trim().split('.');
-        let major = parts.next()?.parse().ok()?;
-        let minor = parts.next()?.parse().ok()?;
-        match parts.next() {
-            Some(patch) if patch.is_empty() || !patch.bytes().all(|b| b.is_ascii_digit()) => None,
-            _ if parts.next().is_some() => None,
-            _ => Some(Self { major, minor }),
+        let major = parts.next().filter(digits)?.parse().ok()?;
+        let minor = parts.next().filter(digits)?.parse().ok()?;
+        match (parts.next(), parts.next()) {
+            (None, _) => Some(Self { major, minor }),
+            (Some(patch), None) if digits(&patch) => Some(Self { major, minor }),
+            _ => None,
         }
     }
 
@@ -68,7 +69,7 @@ mod tests {
         assert_eq!(ProtocolVersion::parse("1.0"), Some(ProtocolVersion::V1_0));
         assert_eq!(ProtocolVersion::parse(" 1.0.7 "), Some(ProtocolVersion::V1_0));
         assert_eq!(ProtocolVersion::parse("0.3"), Some(ProtocolVersion::V0_3));
-        for bad in ["", "1", "1.", ".0", "1.x", "1.0.x", "1.0.", "1.0.0.0", "-1.0", "300.0"] {
+        for bad in ["", "1", "1.", ".0", "1.x", "1.0.x", "1.0.", "1.0.0.0", "-1.0", "+1.0", "1.+0", "300.0"] {
             assert_eq!(ProtocolVersion::parse(bad), None, "{bad}");
         }
     }

@@ -40,6 +40,9 @@ pub(super) fn line(failure: &Failure, error: &CallError, f: &mut fmt::Formatter<
 }
 
 fn cause(failure: &Failure, error: &CallError, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    if let Some(card) = failure.card.as_deref() {
+        return write!(f, "{card}");
+    }
     if let Some(bound) = failure.bound {
         write!(f, "{} within {} ms", failure.what, bound.as_millis())?;
         return status(failure, f);

@@ -2,7 +2,7 @@ use std::{error::Error as StdError, sync::Arc, time::Duration};
 
 use http::StatusCode;
 
-use super::{BoxError, PeerResponse};
+use super::{BoxError, CardFailure, PeerResponse};
 use crate::{
     call::Call,
     outcome::{Class, OutcomeKind},
@@ -24,6 +24,8 @@ pub(crate) struct Failure {
     pub(crate) got: Option<Box<str>>,
     pub(crate) peer: Option<Box<PeerError>>,
     pub(crate) response: Option<PeerResponse>,
+    /// What is wrong with the card, of a call that was refused for it.
+    pub(crate) card: Option<Box<CardFailure>>,
     pub(crate) source: Option<Arc<BoxError>>,
     /// The peer never saw the request, whatever the class says: the connection was never there, or it said so.
     pub(crate) never_sent: bool,
@@ -53,12 +55,27 @@ impl Failure {
             got: None,
             peer: None,
             response: None,
+            card: None,
             source: None,
             never_sent: false,
         }
     }
 
+    /// A call that was not sent for what its target's card says or lacks.
+    pub(crate) fn of_card(card: CardFailure, call: Call, elapsed: Duration) -> Self {
+        // No card for want of a connection says nothing of the card.
+        let kind = match card {
+            CardFailure::Connection { .. } => OutcomeKind::Transport,
+            _ => OutcomeKind::Card,
+        };
+        let mut failure = Self::new(kind, card.class(), "no card", call, elapsed);
+        failure.never_sent = true;
+        failure.card = Some(Box::new(card));
+        failure
+    }
+
     pub(crate) fn source(&self) -> Option<&(dyn StdError + 'static)> {
-        self.source.as_deref().map(|source| &**source as &(dyn StdError + 'static))
+        let of_card = || self.card.as_deref().map(|card| card as &(dyn StdError + 'static));
+        self.source.as_deref().map(|source| &**source as &(dyn StdError + 'static)).or_else(of_card)
     }
 }

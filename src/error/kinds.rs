@@ -1,6 +1,6 @@
 use std::{error::Error as StdError, fmt, sync::Arc, time::Duration};
 
-use super::{CallError, CapabilityNegotiationError, Failure, PeerResponse, display};
+use super::{CallError, CapabilityNegotiationError, CardFailure, Failure, PeerResponse, display};
 use crate::{
     call::{Call, Capability, Shape},
     outcome::Class,
@@ -79,6 +79,8 @@ kinds! {
     UntypedRuntimeFailure => Untyped;
     /// A bound was reached.
     CapabilityTimeout => Timeout;
+    /// Refused before dispatch: there is no card of the target, or it does not cover the call.
+    AgentCardResolutionError => Card;
     /// The connection failed, or was never there.
     TransportError => Transport;
 }
@@ -88,6 +90,14 @@ impl Refusal {
     #[must_use]
     pub fn response(&self) -> Option<&PeerResponse> {
         self.0.response.as_ref()
+    }
+}
+
+impl AgentCardResolutionError {
+    /// What exactly is wrong, with the facts.
+    #[must_use]
+    pub fn failure(&self) -> Option<&CardFailure> {
+        self.0.card.as_deref()
     }
 }
 

@@ -1,5 +1,6 @@
 //! How calls fail: one error type in the whole crate, with everything an operator and a retry policy need.
 
+mod card;
 mod display;
 mod failure;
 mod grpc_code;
@@ -8,14 +9,15 @@ mod recognise;
 mod response;
 mod retry;
 
+pub use self::{
+    card::CardFailure,
+    kinds::{AgentCardResolutionError, CapabilityTimeout, Refusal, TransportError, UntypedRuntimeFailure},
+    response::PeerResponse,
+    retry::Retry,
+};
 pub(crate) use self::{
     failure::{Failure, Seen},
     recognise::recognise,
-};
-pub use self::{
-    kinds::{CapabilityTimeout, Refusal, TransportError, UntypedRuntimeFailure},
-    response::PeerResponse,
-    retry::Retry,
 };
 
 use std::{error::Error as StdError, fmt, sync::Arc, time::Duration};
@@ -44,6 +46,8 @@ pub enum CallError {
     Untyped(UntypedRuntimeFailure),
     /// A bound was reached.
     Timeout(CapabilityTimeout),
+    /// Refused before dispatch, for what the target's card says or lacks.
+    Card(AgentCardResolutionError),
     /// The connection failed.
     Transport(TransportError),
 }
@@ -66,6 +70,7 @@ impl CallError {
         match kind {
             OutcomeKind::Refused => Self::Refused(Refusal(failure)),
             OutcomeKind::Timeout => Self::Timeout(CapabilityTimeout(failure)),
+            OutcomeKind::Card => Self::Card(AgentCardResolutionError(failure)),
             OutcomeKind::Transport => Self::Transport(TransportError(failure)),
             _ => Self::Untyped(UntypedRuntimeFailure(failure)),
         }
@@ -76,6 +81,7 @@ impl CallError {
             Self::Refused(Refusal(failure))
             | Self::Untyped(UntypedRuntimeFailure(failure))
             | Self::Timeout(CapabilityTimeout(failure))
+            | Self::Card(AgentCardResolutionError(failure))
             | Self::Transport(TransportError(failure)) => failure,
         }
     }
@@ -154,6 +160,7 @@ impl CallError {
                 let status = self.http_status().map(|status| status.as_u16());
                 self.peer().and_then(|peer| peer.kind(status))
             }
+            OutcomeKind::Card => self.failure().card.as_deref().and_then(CardFailure::a2a_error),
             _ => None,
         }
     }
@@ -173,7 +180,8 @@ impl CallError {
     /// How long the peer asked to wait (`Retry-After`, or a `RetryInfo` detail).
     #[must_use]
     pub fn retry_after(&self) -> Option<Duration> {
-        self.failure().seen.retry_after.or_else(|| self.peer().and_then(|peer| peer.retry_after))
+        let of_card = || self.failure().card.as_ref().and_then(|card| card.retry_after());
+        self.failure().seen.retry_after.or_else(|| self.peer().and_then(|peer| peer.retry_after)).or_else(of_card)
     }
 
     /// Whether the agent may have begun to work: false only if the request cannot have reached it or was refused
@@ -210,7 +218,8 @@ impl CallError {
     /// The `WWW-Authenticate` header of the peer's answer.
     #[must_use]
     pub fn www_authenticate(&self) -> Option<&str> {
-        self.header(http::header::WWW_AUTHENTICATE)
+        let of_card = || self.failure().card.as_ref().and_then(|card| card.www_authenticate());
+        self.header(http::header::WWW_AUTHENTICATE).or_else(of_card)
     }
 
     /// The `Location` header of the peer's answer, as it came. Redirects are not followed.

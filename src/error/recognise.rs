@@ -1,6 +1,8 @@
 use std::{error::Error as StdError, sync::Arc};
 
-use super::{BoxError, CallError, CapabilityTimeout, Refusal, TransportError, UntypedRuntimeFailure};
+use super::{
+    AgentCardResolutionError, BoxError, CallError, CapabilityTimeout, Refusal, TransportError, UntypedRuntimeFailure,
+};
 
 /// Finds a [`CallError`] in what a foreign service returned. Boxed as it is, it comes out as it went in; deeper in the
 /// chain (as tower's `Buffer` makes them) its facts are kept and the foreign error becomes its source.
@@ -30,6 +32,7 @@ fn in_chain(error: &(dyn StdError + 'static)) -> Option<CallError> {
             .or_else(|| error.downcast_ref::<Refusal>().cloned().map(Into::into))
             .or_else(|| error.downcast_ref::<UntypedRuntimeFailure>().cloned().map(Into::into))
             .or_else(|| error.downcast_ref::<CapabilityTimeout>().cloned().map(Into::into))
+            .or_else(|| error.downcast_ref::<AgentCardResolutionError>().cloned().map(Into::into))
             .or_else(|| error.downcast_ref::<TransportError>().cloned().map(Into::into));
         if found.is_some() {
             return found;

@@ -3,6 +3,8 @@
 //! Nearly all of a document is string content, and strings are short. So what matters is not how fast one byte follows another but how soon the next quote is
 //! known: each block of 64 bytes is turned into a mask of its special bytes once, and finding the next one is a shift.
 
+use wide::i8x16;
+
 /// A document's bytes, with the mask of the block last looked at.
 #[derive(Clone, Copy)]
 pub(super) struct Blocks<'a> {
@@ -66,20 +68,18 @@ fn special_of_tail(bytes: &[u8], rest: &[u8]) -> u64 {
     special(&whole) | missing
 }
 
-/// One bit for each byte that is special. Written so that compilers turn the comparisons into vector instructions.
+/// One bit for each byte that is special.
 #[inline(always)]
 fn special(block: &[u8; SIZE]) -> u64 {
-    let mut marks = [0; SIZE];
-    for (mark, &byte) in marks.iter_mut().zip(block) {
-        // As signed numbers the bytes that are no ASCII are negative, and so less than a space, like the control characters.
-        *mark = u8::from(byte == b'"' || byte == b'\\' || (byte as i8) < 0x20);
-    }
+    let (sixteens, _) = block.as_chunks::<16>();
     let mut mask = 0;
-    for (place, eight) in marks.chunks_exact(8).enumerate() {
-        let eight = u64::from_le_bytes(eight.try_into().unwrap_or_default());
-        // Gathers the lowest bits of eight bytes in the highest one.
-        let gathered = eight.wrapping_mul(0x0102_0408_1020_4080) >> 56;
-        mask |= gathered << (8 * place);
+    for (place, sixteen) in sixteens.iter().enumerate() {
+        let bytes = i8x16::new(sixteen.map(|byte| byte as i8));
+        // As signed numbers the bytes that are no ASCII are negative, and so less than a space, like the control characters.
+        let marks = bytes.simd_eq(i8x16::splat(b'"' as i8))
+            | bytes.simd_eq(i8x16::splat(b'\\' as i8))
+            | bytes.simd_lt(i8x16::splat(b' ' as i8));
+        mask |= u64::from(marks.to_bitmask()) << (16 * place);
     }
     mask
 }

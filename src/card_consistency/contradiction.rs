@@ -1,0 +1,63 @@
+//! Refusals that contradict a card: the card is stale, and the next call reads it anew.
+
+use std::sync::Arc;
+
+use super::store::{CardStore, HeldCard};
+use crate::{
+    call::Operation,
+    error::CallError,
+    outcome::{Class, OutcomeKind},
+    wire::A2aError,
+};
+
+/// The card that a call went by, watched until the call ends.
+#[derive(Clone, Debug)]
+pub(super) struct Watch {
+    pub(super) store: CardStore,
+    pub(super) card: Arc<HeldCard>,
+}
+
+impl Watch {
+    pub(super) fn see(&self, error: &CallError) {
+        if contradicts(error) {
+            self.store.distrust(&self.card);
+        }
+    }
+}
+
+/// Whether a refusal says that the agent cannot do what its card declares.
+fn contradicts(error: &CallError) -> bool {
+    if error.outcome() != OutcomeKind::Refused {
+        return false;
+    }
+    if error.class() == Class::EndpointNotFound {
+        return true;
+    }
+    match error.a2a_error() {
+        Some(
+            A2aError::PushNotificationNotSupported
+            | A2aError::ContentTypeNotSupported
+            | A2aError::ExtendedAgentCardNotConfigured
+            | A2aError::VersionNotSupported,
+        ) => true,
+        // To a task that is there already it says something of the task (§3.1.1, §3.1.6).
+        Some(A2aError::UnsupportedOperation) => {
+            let of_a_skill = error.region().is_some() || error.available_skills().is_some();
+            let of_a_capability = match error.call().operation() {
+                Some(Operation::SubscribeToTask) => false,
+                Some(operation) => operation.needs().is_some() && error.call().task_id().is_none(),
+                None => false,
+            };
+            of_a_skill || of_a_capability || needs_push(error)
+        }
+        _ => false,
+    }
+}
+
+/// Push configurations belong to a task, and yet -32004 about them is about the capability.
+fn needs_push(error: &CallError) -> bool {
+    error
+        .call()
+        .operation()
+        .is_some_and(|operation| operation.needs() == Some(crate::call::Capability::PushNotifications))
+}

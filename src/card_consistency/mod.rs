@@ -1,0 +1,30 @@
+//! No call goes to an agent whose card does not say that it can do what the call needs: resolve, then fetch, then match.
+//!
+//! The card is the one of the *target*, the place where the call really goes, never a gateway's that speaks for many.
+//! Without a card there are no capabilities, and the call is refused before it is sent.
+
+mod admission;
+mod body;
+mod contradiction;
+mod future;
+mod layer;
+mod matching;
+mod resolve;
+mod route;
+mod service;
+mod store;
+mod tenant;
+
+pub use self::{
+    admission::Admission,
+    body::CardConsistencyBody,
+    future::CardConsistencyFuture,
+    layer::CardConsistencyLayer,
+    resolve::{Direct, Resolution, Resolve},
+    route::Route,
+    service::CardConsistencyService,
+    store::{
+        CardAsk, CardEntry, CardEvidence, CardKeyRef, CardStore, CardStoreBuilder, CardStoreError, CardStoreStats,
+        CardTarget, HeldCard, NegativeTtl, TransportProof, Verdict, VerifiedTransport, VerifyCard,
+    },
+};

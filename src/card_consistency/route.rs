@@ -1,0 +1,100 @@
+use http::{Uri, request::Parts, uri::PathAndQuery};
+
+use super::{
+    Resolution, Resolve,
+    store::{CardAsk, CardStore},
+};
+use crate::{
+    call::{Binding, Call, ProtocolVersion, operation_prefix},
+    card::{AgentCard, AgentInterface, ClientSpeaks, Origin, UrlPolicy},
+    error::CardFailure,
+};
+
+/// Starts from the base URL of an agent: reads the card that stands there as a *hint*, selects the first interface that
+/// the request is written for, and sends it there.
+///
+/// The hint decides where the call goes and nothing else. What the target can do is asked of the target's own card.
+#[derive(Clone, Debug)]
+pub struct Route {
+    hints: CardStore,
+    base: Uri,
+    urls: UrlPolicy,
+}
+
+impl Route {
+    /// From the agent whose base URL is `base`; its card comes from `hints`.
+    #[must_use]
+    pub fn new(hints: CardStore, base: Uri) -> Self {
+        Self { hints, base, urls: UrlPolicy::strict() }
+    }
+
+    /// What the URLs in the hint may be. Default: [`UrlPolicy::strict`], which keeps calls on the base URL's origin.
+    #[must_use]
+    pub fn urls(mut self, urls: UrlPolicy) -> Self {
+        self.urls = urls;
+        self
+    }
+}
+
+impl Resolve for Route {
+    fn resolve(&self, head: &Parts, call: &Call) -> Resolution {
+        let ask = CardAsk::new(self.base.clone(), head.headers.clone()).version(call.version());
+        let Self { hints, base, urls } = self.clone();
+        let call = call.clone();
+        let operation =
+            operation_prefix(&head.method, head.uri.path()).and_then(|prefix| head.uri.path().strip_prefix(prefix));
+        let operation = operation.unwrap_or_default().to_owned();
+        let query = head.uri.query().map(str::to_owned);
+        Resolution::Later(Box::pin(async move {
+            let card = match hints.get(ask).await {
+                Ok(card) => card,
+                Err(failure) => return Resolution::Refused(failure),
+            };
+            match select(card.card(), &call, &base, &urls)
+                .and_then(|i| rewritten(i, &call, &operation, query.as_deref(), &base))
+            {
+                Ok(uri) => Resolution::To(uri),
+                Err(failure) => Resolution::Refused(failure),
+            }
+        }))
+    }
+}
+
+fn select<'c>(
+    card: &'c AgentCard,
+    call: &Call,
+    base: &Uri,
+    urls: &UrlPolicy,
+) -> Result<&'c AgentInterface, CardFailure> {
+    let version = call.version().unwrap_or(ProtocolVersion::V1_0);
+    let speaks = ClientSpeaks::new(call.binding(), [version]);
+    let (_, interface) = card.select(&speaks).map_err(|flaw| CardFailure::of(flaw.into(), base))?;
+    let origin =
+        Origin::of(base).map_err(|why| CardFailure::UnusableUrl { url: base.to_string(), why: why.to_string() })?;
+    interface.check(&origin, urls).map_err(|flaw| CardFailure::of(flaw, base))?;
+    Ok(interface)
+}
+
+fn rewritten(
+    interface: &AgentInterface,
+    call: &Call,
+    operation: &str,
+    query: Option<&str>,
+    base: &Uri,
+) -> Result<Uri, CardFailure> {
+    let unusable = || CardFailure::UnusableUrl { url: interface.url().into(), why: "it is no URI".into() };
+    let uri: Uri = interface.url().parse().map_err(|_| unusable())?;
+    if call.binding() != Some(Binding::HttpJson) {
+        return Ok(uri);
+    }
+    let prefix = interface.dialect().map(|dialect| dialect.http_json_prefix()).unwrap_or_default();
+    let path = uri.path().trim_end_matches('/');
+    let target = match query {
+        Some(query) => format!("{path}{prefix}{operation}?{query}"),
+        None => format!("{path}{prefix}{operation}"),
+    };
+    let mut parts = uri.into_parts();
+    parts.scheme = parts.scheme.or_else(|| base.scheme().cloned());
+    parts.path_and_query = Some(PathAndQuery::try_from(target).map_err(|_| unusable())?);
+    Uri::from_parts(parts).map_err(|_| unusable())
+}

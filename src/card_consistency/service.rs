@@ -1,0 +1,206 @@
+use std::{
+    fmt,
+    sync::Arc,
+    task::{Context, Poll},
+    time::Duration,
+};
+
+use bytes::Bytes;
+use http::{Request, Response, Uri, request::Parts};
+use http_body::Body;
+use tokio::time::Instant;
+use tower_service::Service;
+
+use super::{
+    CardConsistencyBody, CardConsistencyFuture, Direct, Resolution, Resolve,
+    contradiction::Watch,
+    future::{Waiting, Wish},
+    layer::Config,
+    matching,
+    store::{CardAsk, CardKeyRef, HeldCard},
+};
+use crate::{
+    call::{self, Binding, Call, CallBody},
+    error::{BoxError, CallError, CardFailure},
+};
+
+/// The service of [`CardConsistencyLayer`](super::CardConsistencyLayer).
+pub struct CardConsistencyService<S, R = Direct> {
+    inner: S,
+    config: Arc<Config<R>>,
+}
+
+impl<S, R> CardConsistencyService<S, R> {
+    pub(super) fn new(inner: S, config: Arc<Config<R>>) -> Self {
+        Self { inner, config }
+    }
+}
+
+impl<S, R> Clone for CardConsistencyService<S, R>
+where
+    S: Clone,
+{
+    fn clone(&self) -> Self {
+        Self::new(self.inner.clone(), Arc::clone(&self.config))
+    }
+}
+
+impl<S, R> fmt::Debug for CardConsistencyService<S, R>
+where
+    S: fmt::Debug,
+{
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CardConsistencyService").field("inner", &self.inner).finish_non_exhaustive()
+    }
+}
+
+impl<S, R, B, P> Service<Request<CallBody<B>>> for CardConsistencyService<S, R>
+where
+    S: Service<Request<CallBody<B>>, Response = Response<P>> + Clone,
+    S::Error: Into<BoxError>,
+    R: Resolve,
+    B: Body<Data = Bytes>,
+    P: Body<Data = Bytes>,
+    P::Error: Into<BoxError>,
+{
+    type Response = Response<CardConsistencyBody<P>>;
+    type Error = CallError;
+    type Future = CardConsistencyFuture<S, B, R>;
+
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), CallError>> {
+        self.inner.poll_ready(cx).map_err(|error| super::future::lost(error.into(), &Call::new(), true))
+    }
+
+    fn call(&mut self, request: Request<CallBody<B>>) -> Self::Future {
+        let (mut head, body) = request.into_parts();
+        let call = match head.extensions.get::<Call>() {
+            Some(call) => call.clone(),
+            None => call::from_head(&head.method, &head.uri, &head.headers),
+        };
+        if call.operation().is_none() || call.binding() == Some(Binding::Grpc) {
+            return CardConsistencyFuture::calling(self.inner.call(Request::from_parts(head, body)), call, None);
+        }
+        if let Err(failure) = complete(&mut head, self.config.origin.as_ref()) {
+            return CardConsistencyFuture::refused(&call, failure);
+        }
+        match self.config.resolver.resolve(&head, &call) {
+            Resolution::AsSent => {}
+            Resolution::To(uri) => head.uri = uri,
+            Resolution::Refused(failure) => return CardConsistencyFuture::refused(&call, failure),
+            Resolution::Later(resolution) => return self.wait(Wish::Resolving { resolution }, head, body, call),
+        }
+        match self.config.held(&head, &call) {
+            // A hit: the service that was polled ready is called, and nothing waits.
+            Some(card) => self.go(card, head, body, call),
+            None => match self.config.ask(&head, &call) {
+                Ok(ask) => {
+                    let fetch = Box::pin(self.config.store.get(ask));
+                    self.wait(Wish::Fetching { fetch }, head, body, call)
+                }
+                Err(failure) => CardConsistencyFuture::refused(&call, failure),
+            },
+        }
+    }
+}
+
+impl<S, R> CardConsistencyService<S, R>
+where
+    S: Clone,
+{
+    /// Waiting while holding a ready service would deadlock under a concurrency limit: its readiness is given back,
+    /// and a fresh clone waited for once the card is there.
+    fn wait<B, P>(&mut self, wish: Wish, head: Parts, body: CallBody<B>, call: Call) -> CardConsistencyFuture<S, B, R>
+    where
+        S: Service<Request<CallBody<B>>, Response = Response<P>>,
+        B: Body,
+    {
+        let service = self.inner.clone();
+        self.inner = service.clone();
+        let deadline = Instant::now() + self.config.wait;
+        let waiting = Waiting { service, config: Arc::clone(&self.config), head, body, call: call.clone(), deadline };
+        CardConsistencyFuture::waiting(wish, waiting, call)
+    }
+
+    fn go<B, P>(
+        &mut self,
+        card: Arc<HeldCard>,
+        mut head: Parts,
+        mut body: CallBody<B>,
+        call: Call,
+    ) -> CardConsistencyFuture<S, B, R>
+    where
+        S: Service<Request<CallBody<B>>, Response = Response<P>>,
+        B: Body,
+    {
+        match self.config.prepare(&card, &call, &mut head, &mut body) {
+            Ok(()) => {
+                let watch = Watch { store: self.config.store.clone(), card };
+                let future = self.inner.call(Request::from_parts(head, body));
+                CardConsistencyFuture::calling(future, call, Some(watch))
+            }
+            Err(failure) => CardConsistencyFuture::refused(&call, failure),
+        }
+    }
+}
+
+impl<R> Config<R> {
+    pub(super) fn held(&self, head: &Parts, call: &Call) -> Option<Arc<HeldCard>> {
+        // The call's own beginning is now, as near as matters, and costs no look at the clock.
+        let now = call.began().unwrap_or_else(Instant::now);
+        let at = CardKeyRef::new(&head.uri, &head.headers)
+            .with_path(matching::base_path(head, call))
+            .with_version(call.version())
+            .with_tenant(call.tenant());
+        self.store.held(&at, now)
+    }
+
+    pub(super) fn ask(&self, head: &Parts, call: &Call) -> Result<CardAsk, CardFailure> {
+        let target = matching::target_uri(head, call).ok_or_else(|| unusable(&head.uri, "it is no absolute URI"))?;
+        let (rules, asked) = (self.rules.clone(), call.clone());
+        let place = target.clone();
+        Ok(CardAsk::new(target, head.headers.clone())
+            .version(call.version())
+            .tenant(call.tenant())
+            .bound(self.wait)
+            .counts(move |card| rules.counts(card, &asked, &place)))
+    }
+
+    pub(super) fn prepare<B>(
+        &self,
+        card: &HeldCard,
+        call: &Call,
+        head: &mut Parts,
+        body: &mut CallBody<B>,
+    ) -> Result<(), CardFailure>
+    where
+        B: Body,
+    {
+        let target = matching::target_uri(head, call).ok_or_else(|| unusable(&head.uri, "it is no absolute URI"))?;
+        self.rules.apply(card, call, &target, head, body)
+    }
+
+    /// How long a call may wait for its card.
+    pub(super) fn wait(&self) -> Duration {
+        self.wait
+    }
+}
+
+/// Completes a relative URI.
+fn complete(head: &mut Parts, origin: Option<&Uri>) -> Result<(), CardFailure> {
+    if head.uri.scheme().is_some() && head.uri.authority().is_some() {
+        return Ok(());
+    }
+    let Some(origin) = origin else {
+        return Err(unusable(&head.uri, "it is relative: set origin(uri) on CardConsistencyLayer"));
+    };
+    let mut parts = std::mem::take(&mut head.uri).into_parts();
+    parts.scheme = origin.scheme().cloned();
+    parts.authority = origin.authority().cloned();
+    parts.path_and_query = parts.path_and_query.or_else(|| Some(http::uri::PathAndQuery::from_static("/")));
+    head.uri = Uri::from_parts(parts).map_err(|_| unusable(origin, "it is no origin that completes a relative URI"))?;
+    Ok(())
+}
+
+fn unusable(uri: &Uri, why: &str) -> CardFailure {
+    CardFailure::UnusableUrl { url: uri.to_string(), why: why.into() }
+}

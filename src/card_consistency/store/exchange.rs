@@ -1,0 +1,171 @@
+//! One request for a card, and what its answer is by status, media type and size.
+
+use std::{fmt, sync::Arc};
+
+use bytes::{Bytes, BytesMut};
+use http::{
+    HeaderMap, HeaderName, HeaderValue, Request, StatusCode, Uri,
+    header::{ACCEPT, CACHE_CONTROL, CONTENT_TYPE, IF_MODIFIED_SINCE, IF_NONE_MATCH, WWW_AUTHENTICATE},
+    response::Parts,
+};
+use http_body::Body;
+use http_body_util::BodyExt;
+use tokio::time::Instant;
+
+use super::{CardAsk, Inner, client::AnyBody, clock::Millis, freshness, held::Validators, location::Location};
+use crate::{
+    error::{BoxError, CardFailure},
+    transport,
+    wire::MediaType,
+};
+
+const VERSION: HeaderName = HeaderName::from_static("a2a-version");
+
+/// What is asked, and how.
+#[derive(Clone, Copy)]
+pub(super) struct Question<'a> {
+    pub(super) location: &'a Location,
+    pub(super) ask: &'a CardAsk,
+    /// With the call's credentials.
+    pub(super) credentials: bool,
+    /// Only if it is another card than the one with these.
+    pub(super) unless: Option<&'a Validators>,
+    /// Past every cache.
+    pub(super) forced: bool,
+}
+
+/// An answer that does not end the search.
+pub(super) enum Answer {
+    /// A success, whatever it holds.
+    Card { head: Box<Parts>, body: Bytes, sent: Millis },
+    /// 304.
+    NotModified { headers: HeaderMap, sent: Millis },
+    /// There is no card here.
+    Missing,
+    /// 401: perhaps with credentials.
+    Challenge(CardFailure),
+}
+
+impl Inner {
+    pub(super) async fn exchange(&self, question: Question<'_>) -> Result<Answer, CardFailure> {
+        let Location { uri, legacy, .. } = question.location;
+        self.stats.count(&self.stats.requests);
+        let sent = self.clock.millis(Instant::now());
+        let response = self.client.send(self.request(&question)).await.map_err(lost)?;
+        let (head, body) = response.into_parts();
+        let status = head.status;
+        match status {
+            StatusCode::OK | StatusCode::NON_AUTHORITATIVE_INFORMATION => {
+                self.check_media_type(&head, uri)?;
+                let body = self.read(body, uri).await?;
+                Ok(Answer::Card { head: Box::new(head), body, sent })
+            }
+            StatusCode::NOT_MODIFIED if question.unless.is_some() => {
+                self.stats.count(&self.stats.not_modified);
+                Ok(Answer::NotModified { headers: head.headers, sent })
+            }
+            StatusCode::NOT_FOUND | StatusCode::METHOD_NOT_ALLOWED | StatusCode::GONE => Ok(Answer::Missing),
+            // Seen of servers that know the name, and do not serve it.
+            StatusCode::BAD_REQUEST if *legacy => Ok(Answer::Missing),
+            StatusCode::UNAUTHORIZED => Ok(Answer::Challenge(unauthorized(&head, uri))),
+            StatusCode::FORBIDDEN => Err(unauthorized(&head, uri)),
+            // Redirects among them: who is asked is for the caller to say.
+            _ => Err(CardFailure::HttpStatus {
+                status,
+                location: Box::new(uri.clone()),
+                retry_after: freshness::retry_after(&head.headers, self.clock.date(sent)),
+            }),
+        }
+    }
+
+    fn request(&self, question: &Question<'_>) -> Request<Bytes> {
+        let mut request = Request::new(Bytes::new());
+        *request.uri_mut() = question.location.uri.clone();
+        let headers = request.headers_mut();
+        // Without it, some servers send a page for people.
+        headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
+        if let Some(version) = question.ask.version {
+            if let Ok(version) = HeaderValue::try_from(version.to_string()) {
+                headers.insert(VERSION, version);
+            }
+        }
+        let keying = self.shelf.keying();
+        let credentials = keying.credential_headers.iter().filter(|_| question.credentials && question.location.own);
+        for name in keying.tenant_headers.iter().chain(credentials) {
+            for value in question.ask.headers.get_all(name) {
+                headers.append(name.clone(), value.clone());
+            }
+        }
+        if question.forced {
+            headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+        } else if let Some(Validators { etag, last_modified }) = question.unless {
+            if let Some(etag) = etag {
+                headers.insert(IF_NONE_MATCH, etag.clone());
+            }
+            if let Some(date) = last_modified {
+                headers.insert(IF_MODIFIED_SINCE, date.clone());
+            }
+        }
+        request
+    }
+
+    /// A declared type that is no JSON is judged before the body is read; an absent one leaves it to the body.
+    fn check_media_type(&self, head: &Parts, location: &Uri) -> Result<(), CardFailure> {
+        let media_type = MediaType::of(head.headers.get(CONTENT_TYPE).map(HeaderValue::as_bytes));
+        if media_type.is_json() || (media_type == MediaType::Absent && !self.settings.strict) {
+            return Ok(());
+        }
+        Err(not_json(head, location, "another media type than JSON"))
+    }
+
+    async fn read(&self, mut body: AnyBody, location: &Uri) -> Result<Bytes, CardFailure> {
+        let limit = self.settings.max_card_bytes;
+        let too_large = || CardFailure::TooLarge { limit, location: Box::new(location.clone()) };
+        if body.size_hint().lower() > limit as u64 {
+            return Err(too_large());
+        }
+        let mut read = BytesMut::new();
+        let mut weight = 0_usize;
+        while let Some(frame) = body.frame().await {
+            let Ok(data) = frame.map_err(lost)?.into_data() else {
+                continue;
+            };
+            // An empty frame weighs something too: there must be an end to them.
+            weight = weight.saturating_add(data.len().max(1));
+            if weight > limit {
+                return Err(too_large());
+            }
+            read.extend_from_slice(&data);
+            // A body that is always ready must not keep the bound on the fetch from being looked at.
+            tokio::task::consume_budget().await;
+        }
+        Ok(read.freeze())
+    }
+}
+
+pub(super) fn not_json(head: &Parts, location: &Uri, why: impl fmt::Display) -> CardFailure {
+    CardFailure::NotJson {
+        status: head.status,
+        content_type: text(&head.headers, &CONTENT_TYPE),
+        location: Box::new(location.clone()),
+        why: why.to_string(),
+    }
+}
+
+fn unauthorized(head: &Parts, location: &Uri) -> CardFailure {
+    CardFailure::Unauthorized {
+        status: head.status,
+        location: Box::new(location.clone()),
+        www_authenticate: text(&head.headers, &WWW_AUTHENTICATE),
+    }
+}
+
+fn lost(error: BoxError) -> CardFailure {
+    CardFailure::Connection { fault: transport::classify(&*error).class, source: Arc::new(error) }
+}
+
+/// A header's value, bounded.
+fn text(headers: &HeaderMap, name: &HeaderName) -> Option<String> {
+    let value = headers.get(name)?.as_bytes();
+    Some(String::from_utf8_lossy(value.get(..1024).unwrap_or(value)).into_owned())
+}

@@ -1,0 +1,371 @@
+//! What a card is kept under, and how that is looked up without an allocation.
+
+use std::hash::{BuildHasher, Hash, Hasher, RandomState};
+
+use http::{HeaderMap, HeaderName, HeaderValue, Uri};
+use quick_cache::Equivalent;
+
+use crate::call::ProtocolVersion;
+
+/// Where the card of a call is kept: the target, and what else of the call decides which card it gets.
+///
+/// Borrowed from the call, so that looking a card up costs no allocation.
+#[derive(Clone, Copy, Debug)]
+pub struct CardKeyRef<'a> {
+    pub(super) target: &'a Uri,
+    pub(super) path: &'a str,
+    pub(super) headers: &'a HeaderMap,
+    pub(super) version: Option<ProtocolVersion>,
+    pub(super) tenant: Option<&'a str>,
+}
+
+impl<'a> CardKeyRef<'a> {
+    /// Of a target that `target` names in full: scheme, authority, and the base path of the agent. `headers` are the
+    /// call's: the store reads its tenant headers and, where the card is not public, its credentials from them.
+    #[must_use]
+    pub fn new(target: &'a Uri, headers: &'a HeaderMap) -> Self {
+        Self { target, path: target.path(), headers, version: None, tenant: None }
+    }
+
+    /// Another base path than the URI's: what stands before `/message:send`, say.
+    #[must_use]
+    pub fn with_path(mut self, path: &'a str) -> Self {
+        self.path = path;
+        self
+    }
+
+    /// The version that the call is written in.
+    #[must_use]
+    pub fn with_version(mut self, version: impl Into<Option<ProtocolVersion>>) -> Self {
+        self.version = version.into();
+        self
+    }
+
+    /// The tenant that the call is for. It only counts where a card's location depends on it.
+    #[must_use]
+    pub fn with_tenant(mut self, tenant: impl Into<Option<&'a str>>) -> Self {
+        self.tenant = tenant.into();
+        self
+    }
+}
+
+/// Which facts of a call, other than target and tenant, decide which card it gets. The card's own answers tell.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Scope {
+    /// `Vary` names `A2A-Version`.
+    pub(super) version: bool,
+    /// It is `private`, `Vary` names a credential, or it came after a 401.
+    pub(super) credential: bool,
+}
+
+impl Scope {
+    pub(super) const FULL: Self = Self { version: true, credential: true };
+
+    pub(super) fn is_narrow(self) -> bool {
+        self.version || self.credential
+    }
+
+    pub(super) fn and(self, other: Self) -> Self {
+        Self { version: self.version || other.version, credential: self.credential || other.credential }
+    }
+}
+
+/// Whose credentials a card was shown to. The credentials themselves are not kept: a hash, keyed anew by each store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Credential(u64);
+
+impl Credential {
+    /// Everybody's.
+    const ANY: Self = Self(0);
+    /// Shown to a call without credentials, and for nobody else.
+    pub(super) const NONE: Self = Self(1);
+}
+
+/// A version as a part of a key: one that makes no difference is not one that was not stated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct VersionPart(u32);
+
+impl VersionPart {
+    const ANY: Self = Self(0);
+
+    fn of(version: Option<ProtocolVersion>) -> Self {
+        match version {
+            None => Self(1),
+            Some(version) => Self(1 << 16 | u32::from(version.major()) << 8 | u32::from(version.minor())),
+        }
+    }
+}
+
+/// Which parts of a call are parts of its keys.
+#[derive(Debug)]
+pub(super) struct Keying {
+    pub(super) tenant_headers: Box<[HeaderName]>,
+    pub(super) credential_headers: Box<[HeaderName]>,
+    /// A configured location depends on the tenant.
+    pub(super) by_tenant: bool,
+    pub(super) random: RandomState,
+}
+
+impl Keying {
+    pub(super) fn credential(&self, headers: &HeaderMap) -> Credential {
+        let mut hasher = self.random.build_hasher();
+        let mut some = false;
+        for name in &self.credential_headers {
+            for value in headers.get_all(name) {
+                some = true;
+                name.hash(&mut hasher);
+                value.hash(&mut hasher);
+            }
+        }
+        if some { Credential(hasher.finish().max(2)) } else { Credential::NONE }
+    }
+
+    pub(super) fn borrow<'a>(&'a self, at: &'a CardKeyRef<'a>, scope: Scope) -> Borrowed<'a> {
+        Borrowed {
+            scheme: at.target.scheme_str().unwrap_or_default(),
+            host: at.target.host().unwrap_or_default(),
+            port: port(at.target),
+            path: trimmed(at.path),
+            tenant: at.tenant.filter(|_| self.by_tenant).unwrap_or_default(),
+            names: &self.tenant_headers,
+            headers: at.headers,
+            version: if scope.version { VersionPart::of(at.version) } else { VersionPart::ANY },
+            credential: if scope.credential { self.credential(at.headers) } else { Credential::ANY },
+        }
+    }
+}
+
+/// The base path of an agent: one with a slash at its end is the same one.
+pub(super) fn trimmed(path: &str) -> &str {
+    path.trim_end_matches('/')
+}
+
+pub(super) fn port(uri: &Uri) -> u16 {
+    uri.port_u16().unwrap_or_else(|| if uri.scheme_str() == Some("http") { 80 } else { 443 })
+}
+
+/// The key of an entry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct CardKey {
+    scheme: Box<str>,
+    host: Box<str>,
+    port: u16,
+    path: Box<str>,
+    tenant: Box<str>,
+    headers: Box<[(HeaderName, HeaderValue)]>,
+    version: VersionPart,
+    credential: Credential,
+}
+
+impl CardKey {
+    /// Whether it is one of the target's, whatever else it depends on.
+    pub(super) fn is_of(&self, target: &Uri) -> bool {
+        self.scheme.eq_ignore_ascii_case(target.scheme_str().unwrap_or_default())
+            && self.host.eq_ignore_ascii_case(target.host().unwrap_or_default())
+            && self.port == port(target)
+            && *self.path == *trimmed(target.path())
+    }
+
+    pub(super) fn target(&self) -> String {
+        format!("{}://{}:{}{}", self.scheme, self.host, self.port, self.path)
+    }
+
+    pub(super) fn is_by_credential(&self) -> bool {
+        self.credential != Credential::ANY
+    }
+}
+
+impl Hash for CardKey {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let headers = self.headers.iter().map(|(name, value)| (name, value));
+        hash(state, (&self.host, self.port), (&self.path, &self.tenant), headers, (self.version, self.credential));
+    }
+}
+
+/// A key put together from a call.
+#[derive(Debug)]
+pub(super) struct Borrowed<'a> {
+    scheme: &'a str,
+    host: &'a str,
+    port: u16,
+    path: &'a str,
+    tenant: &'a str,
+    names: &'a [HeaderName],
+    headers: &'a HeaderMap,
+    version: VersionPart,
+    credential: Credential,
+}
+
+impl Borrowed<'_> {
+    fn pairs(&self) -> impl Iterator<Item = (&HeaderName, &HeaderValue)> {
+        self.names.iter().flat_map(|name| self.headers.get_all(name).iter().map(move |value| (name, value)))
+    }
+
+    pub(super) fn to_key(&self) -> CardKey {
+        CardKey {
+            scheme: self.scheme.to_ascii_lowercase().into(),
+            host: self.host.to_ascii_lowercase().into(),
+            port: self.port,
+            path: self.path.into(),
+            tenant: self.tenant.into(),
+            headers: self.pairs().map(|(name, value)| (name.clone(), value.clone())).collect(),
+            version: self.version,
+            credential: self.credential,
+        }
+    }
+}
+
+impl Hash for Borrowed<'_> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let parts = (self.version, self.credential);
+        hash(state, (self.host, self.port), (self.path, self.tenant), self.pairs(), parts);
+    }
+}
+
+impl Equivalent<CardKey> for Borrowed<'_> {
+    fn equivalent(&self, key: &CardKey) -> bool {
+        self.port == key.port
+            && self.version == key.version
+            && self.credential == key.credential
+            && *self.path == *key.path
+            && self.host.eq_ignore_ascii_case(&key.host)
+            && self.scheme.eq_ignore_ascii_case(&key.scheme)
+            && *self.tenant == *key.tenant
+            && self.pairs().eq(key.headers.iter().map(|(name, value)| (name, value)))
+    }
+}
+
+/// The same for both kinds of keys. The scheme is left to the comparison: the port nearly always tells.
+fn hash<'a, H: Hasher>(
+    state: &mut H,
+    (host, port): (&str, u16),
+    (path, tenant): (&str, &str),
+    headers: impl Iterator<Item = (&'a HeaderName, &'a HeaderValue)>,
+    (version, credential): (VersionPart, Credential),
+) {
+    // Case makes no difference in a host. Eight bytes at a time, for this is on the path of each call; that a few other
+    // characters fall together as well costs a comparison.
+    for chunk in host.as_bytes().chunks(8) {
+        let mut word = [0; 8];
+        if let Some(start) = word.get_mut(..chunk.len()) {
+            start.copy_from_slice(chunk);
+        }
+        state.write_u64(u64::from_ne_bytes(word) | 0x2020_2020_2020_2020);
+    }
+    state.write_u64(u64::from(port) << 32 | u64::from(version.0));
+    state.write_u64(credential.0);
+    path.hash(state);
+    if !tenant.is_empty() {
+        tenant.hash(state);
+    }
+    for (name, value) in headers {
+        name.hash(state);
+        value.hash(state);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn keying() -> Keying {
+        Keying {
+            tenant_headers: [HeaderName::from_static("x-tenant")].into(),
+            credential_headers: [http::header::AUTHORIZATION].into(),
+            by_tenant: true,
+            random: RandomState::new(),
+        }
+    }
+
+    fn hash_of(value: &impl Hash) -> u64 {
+        use std::hash::DefaultHasher;
+        let mut hasher = DefaultHasher::new();
+        value.hash(&mut hasher);
+        hasher.finish()
+    }
+
+    fn headers(pairs: &[(&'static str, &'static str)]) -> HeaderMap {
+        pairs.iter().map(|&(name, value)| (HeaderName::from_static(name), HeaderValue::from_static(value))).collect()
+    }
+
+    /// Whether a call to the second finds what is kept for the first.
+    fn same(first: CardKeyRef<'_>, second: CardKeyRef<'_>, scope: Scope) -> bool {
+        let keying = keying();
+        let key = keying.borrow(&first, scope).to_key();
+        let borrowed = keying.borrow(&second, scope);
+        let equivalent = borrowed.equivalent(&key);
+        assert_eq!(equivalent, borrowed.to_key() == key);
+        if equivalent {
+            assert_eq!(hash_of(&borrowed), hash_of(&key));
+        }
+        equivalent
+    }
+
+    #[test]
+    fn one_target_however_it_is_spelled() {
+        let none = HeaderMap::new();
+        let first = Uri::from_static("https://Agent.Example.com/a2a/");
+        for (other, expected) in [
+            ("https://agent.example.com:443/a2a", true),
+            ("HTTPS://AGENT.example.COM/a2a", true),
+            ("https://user@agent.example.com/a2a?x=1", true),
+            ("https://agent.example.com/A2A", false),
+            ("https://agent.example.com:444/a2a", false),
+            ("http://agent.example.com:443/a2a", false),
+            ("https://agent.example.com./a2a", false),
+            ("https://agent.example.con/a2a", false),
+        ] {
+            let other = other.parse().unwrap();
+            let is = same(CardKeyRef::new(&first, &none), CardKeyRef::new(&other, &none), Scope::FULL);
+            assert_eq!(is, expected, "{other}");
+        }
+    }
+
+    #[test]
+    fn tenant_and_tenant_headers_always_count() {
+        let target = Uri::from_static("https://agent.example.com");
+        let (a, b) = (headers(&[("x-tenant", "a")]), headers(&[("x-tenant", "b"), ("x-other", "1")]));
+        let bare = HeaderMap::new();
+        let key = |headers| CardKeyRef::new(&target, headers);
+        let none = Scope::default();
+        assert!(same(key(&a), key(&a), none));
+        assert!(!same(key(&a), key(&b), none));
+        assert!(!same(key(&a), key(&bare), none));
+        assert!(!same(key(&a).with_tenant("t"), key(&a), none));
+    }
+
+    #[test]
+    fn version_and_credential_count_within_their_scope() {
+        let target = Uri::from_static("https://agent.example.com");
+        let (a, b) = (headers(&[("authorization", "Bearer a")]), headers(&[("authorization", "Bearer b")]));
+        let bare = HeaderMap::new();
+        let key = |headers| CardKeyRef::new(&target, headers);
+        let credential = Scope { version: false, credential: true };
+        let version = Scope { version: true, credential: false };
+        assert!(same(key(&a), key(&b), version));
+        assert!(same(key(&a), key(&a), credential));
+        assert!(!same(key(&a), key(&b), credential));
+        assert!(!same(key(&a), key(&bare), credential));
+        assert!(same(key(&a).with_version(ProtocolVersion::V1_0), key(&a), credential));
+        assert!(!same(key(&a).with_version(ProtocolVersion::V1_0), key(&a), version));
+        assert!(!same(
+            key(&a).with_version(ProtocolVersion::V1_0),
+            key(&a).with_version(ProtocolVersion::V0_3),
+            version
+        ));
+        // "Makes no difference" is a key of its own.
+        let keying = keying();
+        let any = keying.borrow(&key(&a), Scope::default()).to_key();
+        assert_ne!(any, keying.borrow(&key(&a), version).to_key());
+        assert_ne!(any, keying.borrow(&key(&bare), credential).to_key());
+    }
+
+    #[test]
+    fn credentials_are_not_kept() {
+        let target = Uri::from_static("https://agent.example.com");
+        let secret = headers(&[("authorization", "Bearer secret")]);
+        let key = keying().borrow(&CardKeyRef::new(&target, &secret), Scope::FULL).to_key();
+        assert!(key.is_by_credential());
+        assert!(!format!("{key:?}").contains("secret"));
+    }
+}

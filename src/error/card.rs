@@ -1,0 +1,487 @@
+//! What can be wrong with an agent's card, with the facts that a decision needs.
+
+use std::{error::Error as StdError, fmt, sync::Arc, time::Duration};
+
+use http::{StatusCode, Uri};
+
+use super::BoxError;
+use crate::{
+    call::{Capability, Shape},
+    card::{CardFlaw, CardVersion, Mismatch, MismatchField, Offer, Party, SelectFlaw},
+    outcome::Class,
+    wire::{A2aError, text::escape},
+};
+
+/// At most so many characters of one text of a peer's in a message.
+const PEER_TEXT: usize = 120;
+
+/// At most so many members of a peer's list in a message.
+const LISTED: usize = 8;
+
+/// Why an agent's card cannot be had, or does not allow a call.
+///
+/// Texts out of cards and answers stand here as they came: [`Display`](fmt::Display) cuts and escapes them.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum CardFailure {
+    /// There is no card at any location (A2A 1.0 §8.2).
+    #[non_exhaustive]
+    NotFound {
+        /// The locations that were tried, in order.
+        tried: Vec<Uri>,
+    },
+    /// The card is only shown to those whose credentials are good for it: 401 or 403.
+    #[non_exhaustive]
+    Unauthorized {
+        /// 401 or 403.
+        status: StatusCode,
+        /// Where.
+        location: Box<Uri>,
+        /// The challenge (RFC 9110 §11.6.1).
+        www_authenticate: Option<String>,
+    },
+    /// Any other status that is no success. Redirects are not followed.
+    #[non_exhaustive]
+    HttpStatus {
+        /// The status.
+        status: StatusCode,
+        /// Where.
+        location: Box<Uri>,
+        /// How long the peer asked to wait.
+        retry_after: Option<Duration>,
+    },
+    /// A success that is no JSON.
+    #[non_exhaustive]
+    NotJson {
+        /// The status.
+        status: StatusCode,
+        /// The declared media type.
+        content_type: Option<String>,
+        /// Where.
+        location: Box<Uri>,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// A card above the cap. Reading stopped there.
+    #[non_exhaustive]
+    TooLarge {
+        /// The cap in bytes.
+        limit: usize,
+        /// Where.
+        location: Box<Uri>,
+    },
+    /// No card within the bound on a fetch, or within what was left of the call's.
+    #[non_exhaustive]
+    FetchTimeout {
+        /// The bound.
+        bound: Duration,
+    },
+    /// A required field is missing, or null where a value is needed.
+    #[non_exhaustive]
+    MissingField {
+        /// The field's path: `supportedInterfaces[0].url`, say.
+        field: String,
+        /// What stands there instead.
+        why: String,
+    },
+    /// A URL that cannot or must not be called.
+    #[non_exhaustive]
+    UnusableUrl {
+        /// The URL.
+        url: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// No interface of the card is the target.
+    #[non_exhaustive]
+    UrlMismatch {
+        /// What differs first: `scheme`, `authority` or `path`.
+        field: &'static str,
+        /// What the card has there.
+        card: String,
+        /// What the target has there.
+        target: String,
+        /// The interface's URL, as the card states it.
+        card_url: String,
+        /// The target's URL.
+        target_url: String,
+    },
+    /// The request carries another tenant than the interface (§8.3.2).
+    #[non_exhaustive]
+    TenantMismatch {
+        /// The interface's tenant.
+        card: Option<String>,
+        /// The request's.
+        request: String,
+    },
+    /// No interface has a binding that the client speaks.
+    #[non_exhaustive]
+    NoCompatibleInterface {
+        /// Binding and version of each interface.
+        offered: Vec<(String, String)>,
+        /// Binding and version of each that the client speaks.
+        wanted: Vec<(String, String)>,
+    },
+    /// A binding that the client speaks, but in none of its versions (§3.6).
+    #[non_exhaustive]
+    UnsupportedVersion {
+        /// Binding and version of each interface.
+        offered: Vec<(String, String)>,
+        /// Binding and version of each that the client speaks.
+        wanted: Vec<(String, String)>,
+    },
+    /// The capability that the operation needs is not declared (§3.3.4).
+    #[non_exhaustive]
+    CapabilityMissing {
+        /// The capability.
+        capability: Capability,
+    },
+    /// An extension that the agent requires and the call does not use (§4.6), or that the call needs and the agent does
+    /// not declare.
+    #[non_exhaustive]
+    ExtensionMissing {
+        /// The extension's URI.
+        uri: String,
+        /// Who requires it.
+        by: Party,
+    },
+    /// A shape that the capability does not admit at this target.
+    #[non_exhaustive]
+    ShapeNotAdmitted {
+        /// What was asked.
+        shape: Shape,
+        /// What is admitted.
+        admitted: Vec<String>,
+    },
+    /// The card was not vouched for (§8.4).
+    #[non_exhaustive]
+    Signature {
+        /// What is wrong with it.
+        why: String,
+    },
+    /// The connection to the card's location failed.
+    #[non_exhaustive]
+    Connection {
+        /// `connect`, `connection_lost` or `tls`.
+        fault: Class,
+        /// The client's error.
+        source: Arc<BoxError>,
+    },
+}
+
+impl CardFailure {
+    /// A flaw of the card that was found at `location`.
+    pub(crate) fn of(flaw: CardFlaw, location: &Uri) -> Self {
+        match flaw {
+            CardFlaw::MissingField { path, why } => Self::MissingField { field: path.into(), why: why.to_string() },
+            CardFlaw::UnusableUrl { url, why } => Self::UnusableUrl { url: url.into(), why: why.to_string() },
+            CardFlaw::Mismatch(mismatch) => Self::of_mismatch(&mismatch),
+            CardFlaw::Select(SelectFlaw::UnsupportedVersion { offered, wanted }) => Self::UnsupportedVersion {
+                offered: offers(&offered),
+                wanted: wanted.iter().map(|version| (String::new(), version.to_string())).collect(),
+            },
+            CardFlaw::Select(SelectFlaw::NoCompatibleInterface { offered, wanted }) => Self::NoCompatibleInterface {
+                offered: offers(&offered),
+                wanted: wanted.iter().map(|binding| (binding.to_string(), String::new())).collect(),
+            },
+            CardFlaw::CapabilityMissing { capability, .. } => Self::CapabilityMissing { capability },
+            CardFlaw::ExtensionMissing { uri, by } => Self::ExtensionMissing { uri: uri.into(), by },
+            flaw @ (CardFlaw::NotJson(_) | CardFlaw::RepeatedField { .. }) => Self::NotJson {
+                status: StatusCode::OK,
+                content_type: None,
+                location: Box::new(location.clone()),
+                why: flaw.to_string(),
+            },
+        }
+    }
+
+    fn of_mismatch(mismatch: &Mismatch) -> Self {
+        let (card, target) = (mismatch.card().to_owned(), mismatch.target().to_owned());
+        match mismatch.field() {
+            field @ (MismatchField::Scheme | MismatchField::Authority | MismatchField::Path) => Self::UrlMismatch {
+                field: field.as_str(),
+                card,
+                target,
+                card_url: mismatch.card_url().to_owned(),
+                target_url: mismatch.target_url().to_owned(),
+            },
+            MismatchField::Binding => Self::NoCompatibleInterface {
+                offered: vec![(card, String::new())],
+                wanted: vec![(target, String::new())],
+            },
+            MismatchField::Version => {
+                Self::UnsupportedVersion { offered: vec![(String::new(), card)], wanted: vec![(String::new(), target)] }
+            }
+            MismatchField::Tenant => {
+                Self::TenantMismatch { card: Some(card).filter(|card| !card.is_empty()), request: target }
+            }
+        }
+    }
+
+    /// The class.
+    #[must_use]
+    pub fn class(&self) -> Class {
+        match self {
+            Self::NotFound { .. } => Class::NotFound,
+            Self::Unauthorized { .. } => Class::Unauthorized,
+            Self::HttpStatus { .. } => Class::HttpStatus,
+            Self::NotJson { .. } => Class::NotJson,
+            Self::TooLarge { .. } => Class::TooLarge,
+            Self::FetchTimeout { .. } => Class::FetchTimeout,
+            Self::MissingField { .. } => Class::MissingField,
+            Self::UnusableUrl { .. } => Class::UnusableUrl,
+            Self::UrlMismatch { .. } => Class::UrlMismatch,
+            Self::TenantMismatch { .. } => Class::TenantMismatch,
+            Self::NoCompatibleInterface { .. } => Class::NoCompatibleInterface,
+            Self::UnsupportedVersion { .. } => Class::UnsupportedVersion,
+            Self::CapabilityMissing { .. } => Class::CapabilityMissing,
+            Self::ExtensionMissing { .. } => Class::ExtensionMissing,
+            Self::ShapeNotAdmitted { .. } => Class::ShapeNotAdmitted,
+            Self::Signature { .. } => Class::Signature,
+            Self::Connection { fault, .. } => *fault,
+        }
+    }
+
+    /// The error of the specification for a call that its agent would have to refuse for the same reason (§3.3.4, §3.6).
+    #[must_use]
+    pub fn a2a_error(&self) -> Option<A2aError> {
+        match self {
+            Self::CapabilityMissing { capability: Capability::PushNotifications } => {
+                Some(A2aError::PushNotificationNotSupported)
+            }
+            Self::CapabilityMissing { .. } => Some(A2aError::UnsupportedOperation),
+            Self::UnsupportedVersion { .. } => Some(A2aError::VersionNotSupported),
+            Self::ExtensionMissing { .. } => Some(A2aError::ExtensionSupportRequired),
+            _ => None,
+        }
+    }
+
+    /// The field that is missing or differs.
+    #[must_use]
+    pub fn field(&self) -> Option<&str> {
+        match self {
+            Self::MissingField { field, .. } => Some(field),
+            Self::UrlMismatch { field, .. } => Some(field),
+            _ => None,
+        }
+    }
+
+    /// The status that the card's location answered with.
+    #[must_use]
+    pub fn status(&self) -> Option<StatusCode> {
+        match self {
+            Self::Unauthorized { status, .. } | Self::HttpStatus { status, .. } | Self::NotJson { status, .. } => {
+                Some(*status)
+            }
+            _ => None,
+        }
+    }
+
+    /// The location that answered.
+    #[must_use]
+    pub fn location(&self) -> Option<&Uri> {
+        match self {
+            Self::Unauthorized { location, .. }
+            | Self::HttpStatus { location, .. }
+            | Self::NotJson { location, .. }
+            | Self::TooLarge { location, .. } => Some(location),
+            Self::NotFound { tried } => tried.last(),
+            _ => None,
+        }
+    }
+
+    /// How long the peer asked to wait.
+    #[must_use]
+    pub fn retry_after(&self) -> Option<Duration> {
+        match self {
+            Self::HttpStatus { retry_after, .. } => *retry_after,
+            _ => None,
+        }
+    }
+
+    /// The challenge that came with a 401 or 403.
+    #[must_use]
+    pub fn www_authenticate(&self) -> Option<&str> {
+        match self {
+            Self::Unauthorized { www_authenticate, .. } => www_authenticate.as_deref(),
+            _ => None,
+        }
+    }
+}
+
+impl StdError for CardFailure {
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        match self {
+            Self::Connection { source, .. } => Some(&***source),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for CardFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotFound { tried } => write!(f, "no card at {}", listed(tried, |uri| place(uri).to_string())),
+            Self::Unauthorized { status, location, www_authenticate } => {
+                write!(f, "the card at {} wants other credentials, HTTP {}", place(location), status.as_u16())?;
+                match www_authenticate {
+                    Some(challenge) => write!(f, " ({})", escape(challenge, PEER_TEXT)),
+                    None => Ok(()),
+                }
+            }
+            Self::HttpStatus { status, location, retry_after } => {
+                write!(f, "HTTP {} for the card at {}", status.as_u16(), place(location))?;
+                match retry_after {
+                    Some(after) => write!(f, ", to be asked again after {} s", after.as_secs()),
+                    None => Ok(()),
+                }
+            }
+            Self::NotJson { content_type, location, why, .. } => {
+                write!(f, "no card in JSON at {}: {}", place(location), escape(why, PEER_TEXT))?;
+                match content_type {
+                    Some(got) => write!(f, " ({})", escape(got, PEER_TEXT)),
+                    None => Ok(()),
+                }
+            }
+            Self::TooLarge { limit, location } => {
+                write!(f, "the card at {} is larger than {limit} bytes", place(location))
+            }
+            Self::FetchTimeout { bound } => write!(f, "no card within {} ms", bound.as_millis()),
+            Self::MissingField { field, why } => {
+                write!(f, "the card's {} {}", escape(field, PEER_TEXT), escape(why, PEER_TEXT))
+            }
+            Self::UnusableUrl { url, why } => {
+                write!(f, "the URL \"{}\" cannot be called: {}", escape(url, PEER_TEXT), escape(why, PEER_TEXT))
+            }
+            Self::UrlMismatch { field, card, target, card_url, target_url } => write!(
+                f,
+                "the card is another agent's: its {field} is \"{}\", the target's \"{}\" (card {}, target {})",
+                escape(card, PEER_TEXT),
+                escape(target, PEER_TEXT),
+                escape(card_url, PEER_TEXT),
+                escape(target_url, PEER_TEXT)
+            ),
+            Self::TenantMismatch { card, request } => {
+                write!(f, "the request is for tenant \"{}\", the card's interface ", escape(request, PEER_TEXT))?;
+                match card {
+                    Some(card) => write!(f, "for \"{}\"", escape(card, PEER_TEXT)),
+                    None => f.write_str("for none"),
+                }
+            }
+            Self::NoCompatibleInterface { offered, wanted } => {
+                write!(f, "the card offers {}, and none is {}", listed(offered, pair), listed(wanted, pair))
+            }
+            Self::UnsupportedVersion { offered, wanted } => {
+                write!(f, "the card offers {}, no version of which is {}", listed(offered, pair), listed(wanted, pair))
+            }
+            Self::CapabilityMissing { capability } => {
+                write!(f, "the card does not declare {capability}")
+            }
+            Self::ExtensionMissing { uri, by: Party::Agent } => {
+                write!(f, "the agent requires extension \"{}\", which the call does not use", escape(uri, PEER_TEXT))
+            }
+            Self::ExtensionMissing { uri, by: Party::Client } => {
+                write!(f, "the call requires extension \"{}\", which the card does not declare", escape(uri, PEER_TEXT))
+            }
+            Self::ShapeNotAdmitted { shape, admitted } => write!(
+                f,
+                "{shape} is not admitted, only {}",
+                listed(admitted, |shape| escape(shape, PEER_TEXT).to_string())
+            ),
+            Self::Signature { why } => {
+                write!(f, "the card is not vouched for: {}", escape(why, PEER_TEXT))
+            }
+            Self::Connection { source, .. } => {
+                write!(f, "no connection to the card: {}", escape(&source.to_string(), PEER_TEXT))
+            }
+        }
+    }
+}
+
+/// Binding and version; where one makes no difference it is empty.
+fn pair((binding, version): &(String, String)) -> String {
+    format!("{} {}", escape(binding, 32), escape(version, 16)).trim().to_owned()
+}
+
+fn offers(offered: &[Offer]) -> Vec<(String, String)> {
+    let version = |offer: &Offer| match &offer.version {
+        CardVersion::Known(version) => version.to_string(),
+        CardVersion::Other(text) => text.to_string(),
+    };
+    offered.iter().map(|offer| (offer.binding.as_str().to_owned(), version(offer))).collect()
+}
+
+/// The first members of a list, and how many more there are.
+fn listed<T>(members: &[T], print: impl Fn(&T) -> String) -> String {
+    let mut text = members.iter().take(LISTED).map(print).collect::<Vec<_>>().join(", ");
+    match members.len().saturating_sub(LISTED) {
+        0 if members.is_empty() => text.push_str("nothing"),
+        0 => {}
+        more => text.push_str(&format!(" and {more} more")),
+    }
+    text
+}
+
+/// A URI without what may be secret in it: user information and query.
+fn place(uri: &Uri) -> impl fmt::Display + '_ {
+    struct Place<'a>(&'a Uri);
+
+    impl fmt::Display for Place<'_> {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            if let (Some(scheme), Some(authority)) = (self.0.scheme_str(), self.0.authority()) {
+                let host = authority.as_str().rsplit('@').next().unwrap_or_default();
+                write!(f, "{scheme}://{host}")?;
+            }
+            f.write_str(self.0.path())
+        }
+    }
+
+    Place(uri)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn uri(text: &'static str) -> Uri {
+        Uri::from_static(text)
+    }
+
+    #[test]
+    fn messages_are_one_line_without_secrets() {
+        let tried = vec![
+            uri("https://a.example/x/.well-known/agent-card.json?tenant=secret"),
+            uri("https://user:pw@a.example/.well-known/agent-card.json"),
+        ];
+        let failure = CardFailure::NotFound { tried };
+        assert_eq!(
+            failure.to_string(),
+            "no card at https://a.example/x/.well-known/agent-card.json, https://a.example/.well-known/agent-card.json"
+        );
+        let failure = CardFailure::MissingField { field: "skills[\"\n\"]".into(), why: "is absent".into() };
+        assert_eq!(failure.to_string(), "the card's skills[\\\"\\n\\\"] is absent");
+        let failure = CardFailure::UnusableUrl { url: "x".repeat(10_000), why: "relative".into() };
+        assert!(failure.to_string().len() < 200, "{failure}");
+    }
+
+    #[test]
+    fn long_lists_are_cut() {
+        let offered = vec![("JSONRPC".to_owned(), "0.3".to_owned()); 100];
+        let wanted = vec![("JSONRPC".to_owned(), "1.0".to_owned())];
+        let failure = CardFailure::UnsupportedVersion { offered, wanted };
+        assert_eq!(failure.class(), Class::UnsupportedVersion);
+        assert!(
+            failure.to_string().ends_with("JSONRPC 0.3 and 92 more, no version of which is JSONRPC 1.0"),
+            "{failure}"
+        );
+    }
+
+    #[test]
+    fn the_clients_error_is_the_source() {
+        let source: BoxError = "no route".into();
+        let failure = CardFailure::Connection { fault: Class::Connect, source: Arc::new(source) };
+        assert_eq!(failure.class(), Class::Connect);
+        assert_eq!(failure.source().unwrap().to_string(), "no route");
+        assert_eq!(failure.to_string(), "no connection to the card: no route");
+    }
+}
