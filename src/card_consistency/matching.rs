@@ -5,12 +5,12 @@ use http_body::Body;
 
 use super::{
     admission::{self, Admission},
-    store::HeldCard,
+    store::{HeldCard, Matched},
     tenant,
 };
 use crate::{
     call::{Binding, Call, CallBody, ProtocolVersion, operation_prefix},
-    card::{AgentCard, Found, Target, UrlPolicy},
+    card::{AgentCard, AgentInterface, Found, Target, UrlPolicy},
     error::CardFailure,
 };
 
@@ -32,11 +32,15 @@ pub(super) fn base_path<'a>(head: &'a Parts, call: &Call) -> &'a str {
 }
 
 /// The URI of the target: the request's, without operation and query.
-pub(super) fn target_uri(head: &Parts, call: &Call) -> Option<Uri> {
+pub(super) fn target_uri(head: &Parts, call: &Call) -> Result<Uri, CardFailure> {
     let path = base_path(head, call);
     let mut parts = head.uri.clone().into_parts();
-    parts.path_and_query = Some(if path.is_empty() { "/" } else { path }.parse().ok()?);
-    Uri::from_parts(parts).ok()
+    parts.path_and_query = if path.is_empty() { "/" } else { path }.parse().ok();
+    Uri::from_parts(parts).map_err(|_| unusable(&head.uri, "it is no absolute URI"))
+}
+
+pub(super) fn unusable(uri: &Uri, why: &str) -> CardFailure {
+    CardFailure::UnusableUrl { url: uri.to_string(), why: why.into() }
 }
 
 impl Rules {
@@ -69,7 +73,6 @@ impl Rules {
         &self,
         held: &HeldCard,
         call: &Call,
-        target: &Uri,
         head: &mut Parts,
         body: &mut CallBody<B>,
     ) -> Result<(), CardFailure>
@@ -77,14 +80,8 @@ impl Rules {
         B: Body,
     {
         let card = held.card();
-        let Found { interface, tenant_in_path, tenant_by_order, .. } = self.interface(card, call, target)?;
-        // Which of several tenants a call without one would reach is nobody's to guess.
-        if tenant_by_order {
-            return Err(CardFailure::TenantMismatch {
-                card: interface.tenant().map(Into::into),
-                request: "none, and the card declares several at this URL".into(),
-            });
-        }
+        let of_flaw = |flaw| CardFailure::of(flaw, held.location());
+        let (interface, tenant_in_path) = self.matched(held, call, head)?;
         if self.strict {
             card.strict().map_err(|warning| CardFailure::MissingField {
                 field: warning.path().to_owned(),
@@ -92,13 +89,13 @@ impl Rules {
             })?;
         }
         if let Some(operation) = call.operation() {
-            card.check_operation(operation).map_err(|flaw| CardFailure::of(flaw, target))?;
+            card.check_operation(operation).map_err(of_flaw)?;
         }
         if card.extensions().iter().any(|extension| extension.is_required()) {
             let used = extensions_of(head);
-            card.check_extensions(&used, &[]).map_err(|flaw| CardFailure::of(flaw, target))?;
+            card.check_extensions(&used, &[]).map_err(of_flaw)?;
         }
-        admission::check(&self.admissions, call, target)?;
+        admission::check(&self.admissions, call, &head.uri)?;
         let version = call.version().or_else(|| interface.version().known());
         if version.is_some_and(|version| version >= ProtocolVersion::V1_0) {
             state_version(head);
@@ -107,6 +104,38 @@ impl Rules {
             }
         }
         Ok(())
+    }
+
+    /// The interface that the call goes to, and whether its tenant stands in the call's path already.
+    fn matched<'c>(
+        &self,
+        held: &'c HeldCard,
+        call: &Call,
+        head: &Parts,
+    ) -> Result<(&'c AgentInterface, bool), CardFailure> {
+        let card = held.card();
+        if let Some(known) = held.matched.get().filter(|known| known.fits(call)) {
+            if let Some(interface) = card.interfaces().get(known.index) {
+                return Ok((interface, known.tenant_in_path));
+            }
+        }
+        let target = target_uri(head, call)?;
+        let Found { index, interface, tenant_in_path, tenant_by_order, .. } = self.interface(card, call, &target)?;
+        // Which of several tenants a call without one would reach is nobody's to guess.
+        if tenant_by_order {
+            return Err(CardFailure::TenantMismatch {
+                card: interface.tenant().map(Into::into),
+                request: "none, and the card declares several at this URL".into(),
+            });
+        }
+        held.matched.get_or_init(|| Matched {
+            binding: call.binding(),
+            version: call.version(),
+            tenant: call.tenant().map(Into::into),
+            index,
+            tenant_in_path,
+        });
+        Ok((interface, tenant_in_path))
     }
 }
 

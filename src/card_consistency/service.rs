@@ -16,7 +16,7 @@ use super::{
     contradiction::Watch,
     future::{Waiting, Wish},
     layer::Config,
-    matching,
+    matching::{self, unusable},
     store::{CardAsk, CardKeyRef, HeldCard},
 };
 use crate::{
@@ -155,7 +155,7 @@ impl<R> Config<R> {
     }
 
     pub(super) fn ask(&self, head: &Parts, call: &Call) -> Result<CardAsk, CardFailure> {
-        let target = matching::target_uri(head, call).ok_or_else(|| unusable(&head.uri, "it is no absolute URI"))?;
+        let target = matching::target_uri(head, call)?;
         let (rules, asked) = (self.rules.clone(), call.clone());
         let place = target.clone();
         Ok(CardAsk::new(target, head.headers.clone())
@@ -175,8 +175,7 @@ impl<R> Config<R> {
     where
         B: Body,
     {
-        let target = matching::target_uri(head, call).ok_or_else(|| unusable(&head.uri, "it is no absolute URI"))?;
-        self.rules.apply(card, call, &target, head, body)
+        self.rules.apply(card, call, head, body)
     }
 
     /// How long a call may wait for its card.
@@ -199,8 +198,4 @@ fn complete(head: &mut Parts, origin: Option<&Uri>) -> Result<(), CardFailure> {
     parts.path_and_query = parts.path_and_query.or_else(|| Some(http::uri::PathAndQuery::from_static("/")));
     head.uri = Uri::from_parts(parts).map_err(|_| unusable(origin, "it is no origin that completes a relative URI"))?;
     Ok(())
-}
-
-fn unusable(uri: &Uri, why: &str) -> CardFailure {
-    CardFailure::UnusableUrl { url: uri.to_string(), why: why.into() }
 }

@@ -3,7 +3,7 @@
 use std::{
     fmt,
     sync::{
-        Mutex, PoisonError,
+        Mutex, OnceLock, PoisonError,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
     time::Duration,
@@ -22,7 +22,10 @@ use super::{
     freshness,
     refused::Refused,
 };
-use crate::card::AgentCard;
+use crate::{
+    call::{Binding, Call, ProtocolVersion},
+    card::AgentCard,
+};
 
 /// A card that passed every check, and where it came from.
 pub struct HeldCard {
@@ -44,6 +47,25 @@ pub struct HeldCard {
     /// One more than when a distrusted card was last asked for anew, 0 for never.
     forced: AtomicU64,
     changing: Mutex<Changing>,
+    pub(in crate::card_consistency) matched: OnceLock<Matched>,
+}
+
+/// What a call asked for, and the interface of the card that has it. The first call's is kept: most that follow ask for
+/// the same, and need not compare URLs again. All calls that find a card go to the same URL.
+#[derive(Clone, Debug)]
+pub(in crate::card_consistency) struct Matched {
+    pub(in crate::card_consistency) binding: Option<Binding>,
+    pub(in crate::card_consistency) version: Option<ProtocolVersion>,
+    pub(in crate::card_consistency) tenant: Option<Box<str>>,
+    /// Its place among the card's interfaces.
+    pub(in crate::card_consistency) index: usize,
+    pub(in crate::card_consistency) tenant_in_path: bool,
+}
+
+impl Matched {
+    pub(in crate::card_consistency) fn fits(&self, call: &Call) -> bool {
+        self.binding == call.binding() && self.version == call.version() && self.tenant.as_deref() == call.tenant()
+    }
 }
 
 #[derive(Debug, Default)]
@@ -129,6 +151,7 @@ impl HeldCard {
             distrusted: AtomicBool::new(false),
             forced: AtomicU64::new(forced.map_or(0, |at| at.saturating_add(1))),
             changing: Mutex::new(Changing { stored, trouble: None }),
+            matched: OnceLock::new(),
         }
     }
 

@@ -28,6 +28,7 @@ use http_body::Body;
 use tokio::{sync::Semaphore, time::Instant};
 use tower_service::Service;
 
+pub(super) use self::held::Matched;
 pub use self::{
     ask::CardAsk,
     config::{CardStoreBuilder, CardStoreError},
