@@ -38,15 +38,13 @@ impl Naming {
     }
 
     /// The call, named from all that was seen.
-    pub(super) fn finish(self) -> Call {
+    pub(super) fn finish(self, config: &Config, parts: &Parts) -> Call {
         let Self { call, scan } = self;
-        match scan {
-            Some(mut scan) => {
-                scan.finish();
-                of_body(call, &scan)
-            }
-            None => call,
-        }
+        let Some(mut scan) = scan else { return call };
+        scan.finish();
+        let call = of_body(call, &scan);
+        // It was no JSON-RPC, so the path has the last word.
+        if call.binding().is_none() { of_path(config, call, parts) } else { call }
     }
 }
 
@@ -91,21 +89,26 @@ fn of_head(config: &Config, given: Call, parts: &Parts) -> Call {
             return call.with_binding(binding);
         }
     }
-    if matches!(call.binding(), None | Some(Binding::HttpJson)) {
-        if let Some(named) = http_path::name(&parts.method, parts.uri.path()) {
-            call = of_path(config, call.with_binding(Binding::HttpJson), &named);
-            if call.version().is_none() {
-                let version = version_header(&parts.headers).or_else(|| version_query(parts.uri.query()));
-                if let Some(version) = version {
-                    call = call.with_version(version);
-                }
-            }
-        }
+    match http_path::name(&parts.method, parts.uri.path()) {
+        // A path that has the form without naming an operation may be a JSON-RPC endpoint's: the body decides.
+        Some(named) if named.operation.is_none() && parts.method == Method::POST => call,
+        _ => of_path(config, call, parts),
     }
-    call
 }
 
-fn of_path(config: &Config, mut call: Call, named: &http_path::PathName<'_>) -> Call {
+/// What the path tells, if the call is an HTTP+JSON one.
+fn of_path(config: &Config, mut call: Call, parts: &Parts) -> Call {
+    if !matches!(call.binding(), None | Some(Binding::HttpJson)) {
+        return call;
+    }
+    let Some(named) = http_path::name(&parts.method, parts.uri.path()) else { return call };
+    call = call.with_binding(Binding::HttpJson);
+    if call.version().is_none() {
+        let version = version_header(&parts.headers).or_else(|| version_query(parts.uri.query()));
+        if let Some(version) = version {
+            call = call.with_version(version);
+        }
+    }
     if let Some(operation) = named.operation {
         call = call.with_operation(operation);
     }

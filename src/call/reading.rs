@@ -9,6 +9,9 @@ use http_body::Body;
 
 use super::{CallBody, body::End, naming::Naming};
 
+/// So many frames may come without a Pending before the time is looked at.
+const FRAMES_UNCHECKED: u32 = 64;
+
 /// A request body on its way into memory, and from there to the client.
 pub(super) struct Reading<B>
 where
@@ -30,9 +33,16 @@ where
         Self { first: None, read: VecDeque::new(), len: 0, max, end: End::Rest, rest: Some(body) }
     }
 
-    /// Reads until the body ends or fails, the cap is reached, or the bytes can name no call.
+    /// Reads until the body ends or fails, the cap is reached, or the bytes can name no call. Pending also after many
+    /// frames without a pause, so that the time can be looked at; its task is woken at once then.
     pub(super) fn poll(&mut self, cx: &mut Context<'_>, naming: &mut Naming) -> Poll<()> {
+        let mut frames = 0;
         while let Some(body) = &mut self.rest {
+            if frames == FRAMES_UNCHECKED {
+                cx.waker().wake_by_ref();
+                return Poll::Pending;
+            }
+            frames += 1;
             match ready!(Pin::new(body).poll_frame(cx)) {
                 None => self.rest = None,
                 Some(Err(error)) => {

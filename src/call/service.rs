@@ -10,7 +10,10 @@ use bytes::Bytes;
 use http::{Request, request::Parts};
 use http_body::Body;
 use pin_project_lite::pin_project;
-use tokio::time::{Instant, Sleep};
+use tokio::{
+    task::coop,
+    time::{Instant, Sleep},
+};
 use tower_service::Service;
 
 use super::{Call, CallBody, layer::Config, naming::Naming, reading::Reading};
@@ -51,23 +54,29 @@ where
         let began = Instant::now();
         let mut naming = Naming::new(&self.config, given, &parts, began);
         if !naming.wants_body() {
-            parts.extensions.insert(naming.finish());
+            let call = naming.finish(&self.config, &parts);
+            parts.extensions.insert(call);
             return self.pass(Request::from_parts(parts, CallBody::unread(body)));
         }
         let mut reading = Reading::new(body, self.config.max_body);
         // Most bodies are whole already. Then nothing waits and no waker is needed, and the service that was polled
         // ready is the one that is called.
         if reading.poll(&mut Context::from_waker(Waker::noop()), &mut naming).is_ready() {
-            parts.extensions.insert(naming.finish());
+            let call = naming.finish(&self.config, &parts);
+            parts.extensions.insert(call);
             return self.pass(Request::from_parts(parts, reading.into_body()));
         }
         // A body that takes its time must not hold the place that a ready service has (in a concurrency limit, say).
         // The ready one is given back, and a fresh clone waited for once the body is there.
         let service = self.inner.clone();
         self.inner = service.clone();
-        let sleep = Box::pin(tokio::time::sleep_until(began + self.config.read_timeout));
+        // Of a time that no clock reaches, tokio makes one that is far enough.
+        let sleep = Box::pin(tokio::time::sleep(self.config.read_timeout));
         CallFuture {
-            state: State::Reading { sleep, waiting: Some(Box::new(Waiting { service, parts, naming, reading })) },
+            state: State::Reading {
+                sleep,
+                waiting: Some(Box::new(Waiting { service, config: Arc::clone(&self.config), parts, naming, reading })),
+            },
         }
     }
 }
@@ -112,6 +121,7 @@ where
     B: Body,
 {
     service: S,
+    config: Arc<Config>,
     parts: Parts,
     naming: Naming,
     reading: Reading<B>,
@@ -132,15 +142,20 @@ where
                     if let Some(waiting) = waiting {
                         let Waiting { naming, reading, .. } = &mut **waiting;
                         // The body first: what has come is read, however late it is.
-                        if reading.poll(cx, naming).is_pending() {
-                            ready!(sleep.as_mut().poll(cx));
+                        if reading.poll(cx, naming).is_pending()
+                            && sleep.as_mut().poll(cx).is_pending()
+                            // Where the task's budget is spent, the timer does not say whether it fired.
+                            && (coop::has_budget_remaining() || Instant::now() < sleep.deadline())
+                        {
+                            return Poll::Pending;
                         }
                     }
                     let Some(waiting) = waiting.take() else {
                         return Poll::Pending;
                     };
-                    let Waiting { service, mut parts, naming, reading } = *waiting;
-                    parts.extensions.insert(naming.finish());
+                    let Waiting { service, config, mut parts, naming, reading } = *waiting;
+                    let call = naming.finish(&config, &parts);
+                    parts.extensions.insert(call);
                     State::Readying { service, request: Some(Request::from_parts(parts, reading.into_body())) }
                 }
                 StateProj::Readying { service, request } => {

@@ -217,7 +217,7 @@ pub(super) fn lost(error: BoxError, call: &Call, before_sending: bool) -> CallEr
         let Fault { class, what, never_sent } = transport::classify(&*error);
         let mut failure = Failure::new(OutcomeKind::Transport, class, what, call.clone(), elapsed(call));
         failure.never_sent = never_sent || before_sending;
-        failure.source = Some(Arc::new(error));
+        failure.source = Some(Arc::new(transport::without_secrets(error)));
         CallError::new(failure)
     })
 }

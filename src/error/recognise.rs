@@ -1,4 +1,4 @@
-use std::{error::Error as StdError, sync::Arc};
+use std::{error::Error as StdError, io, sync::Arc};
 
 use super::{
     AgentCardResolutionError, BoxError, CallError, CapabilityTimeout, Refusal, TransportError, UntypedRuntimeFailure,
@@ -7,11 +7,11 @@ use super::{
 /// Finds a [`CallError`] in what a foreign service returned. Boxed as it is, it comes out as it went in; deeper in the
 /// chain (as tower's `Buffer` makes them) its facts are kept and the foreign error becomes its source.
 pub(crate) fn recognise(error: BoxError) -> Result<CallError, BoxError> {
-    let error = match error.downcast::<CallError>() {
-        Ok(call_error) => return Ok(*call_error),
-        Err(error) => error,
-    };
-    match in_chain(&*error) {
+    if let Some(own) = own(&*error) {
+        return Ok(own);
+    }
+    let found = chain(&*error).find_map(own);
+    match found {
         Some(found) => {
             let mut failure = found.failure().clone();
             failure.source = Some(Arc::new(error));
@@ -21,25 +21,25 @@ pub(crate) fn recognise(error: BoxError) -> Result<CallError, BoxError> {
     }
 }
 
-fn in_chain(error: &(dyn StdError + 'static)) -> Option<CallError> {
-    let mut next = Some(error);
-    // A chain is as long as its makers built it; a cycle in one must not hang us.
-    for _ in 0..32 {
-        let error = next?;
-        let found = error
-            .downcast_ref::<CallError>()
-            .cloned()
-            .or_else(|| error.downcast_ref::<Refusal>().cloned().map(Into::into))
-            .or_else(|| error.downcast_ref::<UntypedRuntimeFailure>().cloned().map(Into::into))
-            .or_else(|| error.downcast_ref::<CapabilityTimeout>().cloned().map(Into::into))
-            .or_else(|| error.downcast_ref::<AgentCardResolutionError>().cloned().map(Into::into))
-            .or_else(|| error.downcast_ref::<TransportError>().cloned().map(Into::into));
-        if found.is_some() {
-            return found;
-        }
-        next = error.source();
-    }
-    None
+fn own(error: &(dyn StdError + 'static)) -> Option<CallError> {
+    error
+        .downcast_ref::<CallError>()
+        .cloned()
+        .or_else(|| error.downcast_ref::<Refusal>().cloned().map(Into::into))
+        .or_else(|| error.downcast_ref::<UntypedRuntimeFailure>().cloned().map(Into::into))
+        .or_else(|| error.downcast_ref::<CapabilityTimeout>().cloned().map(Into::into))
+        .or_else(|| error.downcast_ref::<AgentCardResolutionError>().cloned().map(Into::into))
+        .or_else(|| error.downcast_ref::<TransportError>().cloned().map(Into::into))
+}
+
+/// An error and what caused it. An `io::Error` gives as its source that of the error in it; that one counts too. A cycle
+/// in a foreign chain must not hang us.
+pub(crate) fn chain<'a>(error: &'a (dyn StdError + 'static)) -> impl Iterator<Item = &'a (dyn StdError + 'static)> {
+    let next = |&error: &&'a (dyn StdError + 'static)| {
+        let inner = error.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
+        inner.map(|inner| inner as &(dyn StdError + 'static)).or_else(|| error.source())
+    };
+    std::iter::successors(Some(error), next).take(32)
 }
 
 #[cfg(test)]
@@ -73,6 +73,12 @@ mod tests {
         let error = recognise(Box::new(Wrapper(timeout()))).unwrap();
         assert_eq!(error.class(), Class::Idle);
         assert_eq!(error.source().unwrap().to_string(), "wrapped");
+    }
+
+    #[test]
+    fn one_in_an_io_error_is_found() {
+        let error = recognise(Box::new(io::Error::other(timeout()))).unwrap();
+        assert_eq!(error.class(), Class::Idle);
     }
 
     #[test]

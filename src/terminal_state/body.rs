@@ -12,7 +12,7 @@ use pin_project_lite::pin_project;
 use super::{
     live::{Live, Out},
     passing::Passing,
-    pieces::Pieces,
+    pieces::{Pieces, event_of},
 };
 use crate::{
     error::{BoxError, CallError},
@@ -148,14 +148,7 @@ impl Replay {
 
     /// A stream of one event that holds `document`.
     pub(super) fn event_of(document: &Pieces) -> Self {
-        let mut event = Vec::with_capacity(document.len() + 8);
-        event.extend_from_slice(b"data: ");
-        for &byte in document.iter().flatten() {
-            // Line ends stand only between tokens of valid JSON, and would end the line of the event.
-            event.push(if matches!(byte, b'\r' | b'\n') { b' ' } else { byte });
-        }
-        event.extend_from_slice(b"\n\n");
-        Self::of(event.into())
+        Self::of(event_of(document))
     }
 
     fn next(&mut self) -> Option<Frame<Bytes>> {

@@ -7,6 +7,9 @@ use tokio::time::Instant;
 use super::limits::Limits;
 use crate::outcome::Class;
 
+/// A timer that is polled so much later than it was due was left alone meanwhile, and its handle with it.
+pub(super) const LEFT_ALONE: Duration = Duration::from_secs(1);
+
 /// Where a call stands, as far as its bounds are concerned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Phase {
@@ -106,10 +109,17 @@ impl Deadlines {
         self.gap_so_far.is_some()
     }
 
-    /// Bytes without an event go out at `now`: the gap stands still until the consumer is back.
-    pub(super) fn hand_out_without_event(&mut self, now: Instant) {
+    /// Bytes came behind the last event.
+    pub(super) fn note_bytes_behind_event(&mut self) {
+        self.bytes_since_event = true;
+    }
+
+    /// Bytes without an event go out at `now`: the gap stands still until the consumer is back. If the consumer left
+    /// its last Pending alone until long after the gap was due, it was away then, and nothing counts of that.
+    pub(super) fn hand_out_without_event(&mut self, now: Instant, gap: Duration, waited: bool) {
+        let left_alone = waited && now > self.event_at + gap + LEFT_ALONE;
         self.look(now);
-        self.gap_so_far = Some(now.saturating_duration_since(self.event_at));
+        self.gap_so_far = Some(if left_alone { Duration::ZERO } else { now.saturating_duration_since(self.event_at) });
     }
 
     /// Whether [`hand_out_without_event`](Self::hand_out_without_event) is due when bytes without an event go out.
@@ -231,7 +241,7 @@ mod tests {
         d.note_event();
         d.look(t);
         d.note_bytes();
-        d.hand_out_without_event(t + 4 * S);
+        d.hand_out_without_event(t + 4 * S, 20 * S, true);
         assert!(d.stands_still());
         d.look(t + 3604 * S);
         assert!(!d.stands_still());
@@ -250,7 +260,7 @@ mod tests {
         // Comments that are always there, taken at once: nobody is away.
         for second in 1..=19 {
             d.note_bytes();
-            d.hand_out_without_event(t + second * S);
+            d.hand_out_without_event(t + second * S, 20 * S, false);
             d.look(t + second * S);
         }
         assert_eq!(due(&d, t), (Class::EventGap, 20 * S));

@@ -9,7 +9,7 @@ use std::{
 
 use http::{StatusCode, Uri};
 use pin_project_lite::pin_project;
-use tokio::time::Instant;
+use tokio::{task::coop, time::Instant};
 
 use super::{
     deadline::{Deadlines, Due, Phase},
@@ -81,7 +81,10 @@ where
                 return Poll::Ready(due);
             }
             if this.timer.as_mut().poll(cx, now.unwrap_or(flight.dispatched), due.at, floor).is_pending() {
-                return Poll::Pending;
+                flight.pending = true;
+                // Where the task's budget is spent, the timer does not say whether it fired.
+                let reached = !coop::has_budget_remaining() && Instant::now() >= due.at;
+                return if reached { Poll::Ready(due) } else { Poll::Pending };
             }
             let fired = Instant::now();
             flight.deadlines.look(fired);
@@ -108,6 +111,10 @@ where
     dispatched: Instant,
     frames_unchecked: u32,
     bytes_unchecked: usize,
+    /// The last poll was a Pending.
+    pending: bool,
+    /// The last frame came after a Pending.
+    waited: bool,
     origin: Option<Box<Origin>>,
     settled: bool,
 }
@@ -126,7 +133,8 @@ where
         let dispatched = Instant::now();
         let began = call.began().unwrap_or(dispatched);
         let shared = config.bounds(&call);
-        let own_bounds = overrides.map(|by| Box::new(Bounds::new(shared.overridden(by).cut_to_total())));
+        let own_bounds =
+            overrides.map(|by| Box::new(Bounds::new(shared.overridden(by).cut_to_total(call.is_streaming()))));
         let limits = own_bounds.as_deref().unwrap_or(shared);
         let deadlines = Deadlines::new(began, dispatched, limits.head_of(&call), limits.total_of(call.is_streaming()));
         Self {
@@ -141,6 +149,8 @@ where
             dispatched,
             frames_unchecked: 0,
             bytes_unchecked: 0,
+            pending: false,
+            waited: false,
             origin,
             settled: false,
         }
@@ -185,7 +195,8 @@ where
     /// Frames go out in which no event ended: the gap between events counts only while the consumer polls.
     pub(super) fn hand_out_without_event(&mut self) {
         if self.deadlines.counts_gap() {
-            self.deadlines.hand_out_without_event(Instant::now());
+            let (gap, waited) = (self.limits().event_gap, self.waited);
+            self.deadlines.hand_out_without_event(Instant::now(), gap, waited);
         }
     }
 
@@ -196,9 +207,15 @@ where
         }
     }
 
+    /// Bytes came behind the last event, in its own frame.
+    pub(super) fn note_bytes_behind_event(&mut self) {
+        self.deadlines.note_bytes_behind_event();
+    }
+
     /// Notes a frame that came.
     pub(super) fn note_frame(&mut self, len: usize) {
         self.deadlines.note_bytes();
+        self.waited = std::mem::take(&mut self.pending);
         self.frames_unchecked += 1;
         self.bytes_unchecked = self.bytes_unchecked.saturating_add(len);
     }
@@ -259,7 +276,7 @@ where
         let Fault { class, what, never_sent } = transport::classify(&*error);
         let mut failure = self.failure(OutcomeKind::Transport, class, what);
         failure.never_sent = never_sent || before_sending;
-        failure.source = Some(Arc::new(error));
+        failure.source = Some(Arc::new(transport::without_secrets(error)));
         CallError::new(failure)
     }
 
@@ -382,6 +399,10 @@ where
     fn drop(&mut self) {
         if self.settled {
             return;
+        }
+        // Who lets go of a task that waits for input or a credential has all there is for now.
+        if self.seen.task_state.is_some_and(|state| state.is_interrupted()) {
+            return self.succeed_as_seen();
         }
         self.settle_as(OutcomeKind::Abandoned, Class::Abandoned);
         let recovery = self.config.recovery.as_ref().filter(|recovery| recovery.cancels_on_drop());

@@ -2,6 +2,9 @@ use std::{ops::Deref, time::Duration};
 
 use crate::call::Call;
 
+/// Sums of instants and bounds must not overflow; nobody waits for a century.
+const CENTURY: Duration = Duration::from_secs(100 * 365 * 86_400);
+
 macro_rules! bounds {
     ($($(#[$doc:meta])* $name:ident: $type:ty = $default:expr;)*) => {
         /// The bounds of a call, all finite. See each setter for what it bounds and for its default.
@@ -102,7 +105,8 @@ impl Limits {
             total_stream: limits.total_stream.min(total),
             ..limits
         }
-        .cut_to_total()
+        .cut_to_total(true)
+        .cut_to_total(false)
     }
 
     /// What is wrong with these bounds, if anything: its name, and why.
@@ -122,9 +126,7 @@ impl Limits {
         if let Some((name, _)) = durations.iter().find(|(_, bound)| bound.is_zero()) {
             return Some((name, "is zero, so that no call could end well".into()));
         }
-        // Sums of instants and bounds must not overflow; nobody waits for a century.
-        let century = Duration::from_secs(100 * 365 * 86_400);
-        if let Some((name, _)) = durations.iter().find(|(_, bound)| *bound > century) {
+        if let Some((name, _)) = durations.iter().find(|(_, bound)| *bound > CENTURY) {
             return Some((name, "is longer than a century, which is no bound".into()));
         }
         let sizes =
@@ -152,17 +154,21 @@ impl Limits {
             .or_else(|| above("auth_wait", self.auth_wait, "total_stream", self.total_stream))
     }
 
-    /// Each bound cut to the total that contains it.
-    pub(crate) fn cut_to_total(self) -> Self {
-        let shorter = self.total_unary.min(self.total_stream);
+    /// Each bound of a unary call, or of a stream, cut to the total of its kind; and that to a century.
+    pub(crate) fn cut_to_total(self, stream: bool) -> Self {
+        let total_unary = self.total_unary.min(CENTURY);
+        let total_stream = self.total_stream.min(CENTURY);
+        let total = if stream { total_stream } else { total_unary };
         Self {
-            head: self.head.min(shorter),
-            blocking_head: self.blocking_head.min(shorter),
-            idle: self.idle.min(shorter),
-            first_event: self.first_event.min(self.total_stream),
-            event_gap: self.event_gap.min(self.total_stream),
-            linger: self.linger.min(self.total_stream),
-            auth_wait: self.auth_wait.min(self.total_stream),
+            head: self.head.min(total),
+            blocking_head: self.blocking_head.min(total),
+            idle: self.idle.min(total),
+            first_event: self.first_event.min(total_stream),
+            event_gap: self.event_gap.min(total_stream),
+            linger: self.linger.min(total_stream),
+            auth_wait: self.auth_wait.min(total_stream),
+            total_unary,
+            total_stream,
             ..self
         }
     }
@@ -218,7 +224,7 @@ mod tests {
         let (name, why) = limits.contradiction().unwrap();
         assert_eq!(name, "head");
         assert_eq!(why, "(30s) is above total_unary (10s): it could never be reached; lower it, or raise total_unary");
-        assert_eq!(limits.cut_to_total().contradiction(), None);
+        assert_eq!(limits.cut_to_total(true).cut_to_total(false).contradiction(), None);
     }
 
     #[test]

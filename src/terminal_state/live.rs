@@ -13,15 +13,15 @@ use pin_project_lite::pin_project;
 use super::{
     deadline::{Due, Phase},
     flight::{Boxed, Rescue},
-    pieces::Pieces,
+    pieces::{Pieces, event_of},
     shape,
 };
 use crate::{
     error::{BoxError, CallError, PeerResponse},
     outcome::{Class, Observe, OutcomeKind},
     wire::{
-        Expected, Finish, Flaw, Judge, MediaType, PeerError, Progress, StepKind, StreamJudge, Tolerated, Verdict,
-        sse::event_data,
+        Expected, Facts, Finish, Flaw, Judge, MediaType, PeerError, Progress, StepKind, StreamJudge, Tolerated,
+        Verdict, sse::event_data,
     },
 };
 
@@ -49,6 +49,8 @@ where
     held: Pieces,
     /// Bytes that may go out.
     out: Pieces,
+    /// How much came before the first event.
+    prelude: usize,
     /// Whether an event ended in what goes out next.
     event_in_out: bool,
     trailers: Option<HeaderMap>,
@@ -84,6 +86,7 @@ where
             expected,
             held: Pieces::default(),
             out: Pieces::default(),
+            prelude: 0,
             event_in_out: false,
             trailers: None,
             head: Some(Box::new(head)),
@@ -105,12 +108,6 @@ where
             }
             if let Some(failure) = rest.failure.take() {
                 return Poll::Ready(Err(failure));
-            }
-            // Comments that come before the first event are kept for the caller, but not without end.
-            if rest.out.len() > rest.timed.get().limits().max_event {
-                let error = rest.timed.get().broken(Class::TooLarge, "comments without end, and no event");
-                rest.fail(error);
-                continue;
             }
             ready!(self.as_mut().advance(cx));
         }
@@ -170,7 +167,13 @@ where
                         }
                     }
                 }
-                Err(frame) => rest.trailers = frame.into_trailers().ok(),
+                Err(frame) => {
+                    rest.trailers = frame.into_trailers().ok();
+                    rest.timed.as_mut().flight().note_frame(0);
+                    if let Some(due) = rest.timed.as_mut().flight().check_bounds() {
+                        rest.bound_reached(due);
+                    }
+                }
             },
             Poll::Ready(Some(Err(error))) => rest.broke_off(error.into()),
             Poll::Ready(None) => rest.ended(),
@@ -194,19 +197,27 @@ where
     fn take_in(&mut self, mut data: Bytes) {
         let mut at = 0;
         let mut good = 0;
+        let mut event_end = 0;
         while at < data.len() && self.judge.progress() != Progress::Done {
             let step = self.judge.step(&data[at..], self.timed.get().id());
             at += step.consumed;
             match step.kind {
                 StepKind::Event => {
-                    if let Some(error) = self.timed.get().strictly(self.judge.tolerated()) {
+                    if let Some(error) = self.strictly() {
                         self.let_out(data.split_to(good));
                         return self.fail(error);
                     }
                     good = at;
+                    event_end = at;
                     self.event_ended();
                 }
-                StepKind::Boundary => good = at,
+                StepKind::Boundary => {
+                    good = at;
+                    if self.is_prelude_too_long(step.consumed) {
+                        let error = self.timed.get().broken(Class::TooLarge, "comments without end, and no event");
+                        return self.fail(error);
+                    }
+                }
                 StepKind::Held => break,
                 StepKind::Error => {
                     self.let_out(data.split_to(good));
@@ -218,6 +229,9 @@ where
                     return self.flawed(flaw);
                 }
             }
+        }
+        if event_end > 0 && event_end < data.len() {
+            self.timed.as_mut().flight().note_bytes_behind_event();
         }
         // Behind the end of the task nothing is judged any more, and all of it passes.
         if self.judge.progress() == Progress::Done {
@@ -232,6 +246,15 @@ where
         }
     }
 
+    /// Comments that come before the first event are kept for the caller, but not without end.
+    fn is_prelude_too_long(&mut self, comment: usize) -> bool {
+        if self.timed.get().seen.events > 0 {
+            return false;
+        }
+        self.prelude = self.prelude.saturating_add(comment);
+        self.prelude > self.timed.get().limits().max_event
+    }
+
     /// What was held and `data` behind it may go out.
     fn let_out(&mut self, data: Bytes) {
         if data.is_empty() {
@@ -241,6 +264,15 @@ where
             self.held.append_to(&mut self.out);
         }
         self.out.push(data);
+    }
+
+    /// What `strict` says of the event that ended: it is not handed on, but what it says of the task is known.
+    fn strictly(&mut self) -> Option<CallError> {
+        self.timed.get().strictly(self.judge.tolerated())?;
+        let events = self.timed.get().seen.events;
+        self.note_seen();
+        self.timed.as_mut().flight().seen.events = events;
+        self.timed.get().strictly(self.judge.tolerated())
     }
 
     /// An event was found good.
@@ -303,7 +335,7 @@ where
         match self.judge.finish(self.timed.get().id()) {
             Finish::Clean => {}
             Finish::Event { missing } => {
-                if let Some(error) = self.timed.get().strictly(self.judge.tolerated()) {
+                if let Some(error) = self.strictly() {
                     return self.fail(error);
                 }
                 self.held.append_to(&mut self.out);
@@ -311,6 +343,7 @@ where
                 self.event_ended();
             }
             Finish::Error => return self.refused(),
+            Finish::Cut if self.rests() => return self.end_well(),
             Finish::Cut => return self.truncated("the stream ended within an event"),
             Finish::Flawed(flaw) => return self.flawed(flaw),
             Finish::Unframed => return self.unframed(),
@@ -343,9 +376,17 @@ where
 
     fn refuse(&mut self, data: &[u8], kept: Bytes, len: usize) {
         self.note_seen();
+        let mut judge = Judge::new(self.expected);
+        judge.feed(data);
+        judge.finish(self.timed.get().id());
+        self.timed.as_mut().flight().seen.tolerated.insert(judge.facts().tolerated);
         let max = self.timed.get().limits().max_refusal;
         let mut failure = self.timed.get().failure(OutcomeKind::Refused, Class::PeerError, "the peer refused");
-        failure.peer = PeerError::parse(&data[..data.len().min(max)], MediaType::Json).map(Box::new);
+        let peer = match data.get(..=max) {
+            Some(_) => PeerError::parse_large(data),
+            None => PeerError::parse(data, MediaType::Json),
+        };
+        failure.peer = peer.map(Box::new);
         failure.response = Some(PeerResponse {
             status: self.timed.get().status(),
             headers: self.head.as_ref().map(|head| head.headers.clone()).unwrap_or_default(),
@@ -365,16 +406,33 @@ where
                 let kept = self.held.prefix(self.timed.get().limits().max_refusal);
                 self.refuse(&kept.clone(), kept, self.held.len());
             }
-            Verdict::Valid => {
-                let error = self.timed.get().broken(Class::SilentDowngrade, "one JSON result where a stream was asked");
-                self.fail(error);
-            }
+            Verdict::Valid => self.downgraded(judge.facts()),
             Verdict::Flawed(flaw) => self.flawed(flaw),
         }
     }
 
+    /// One result stands where a stream was asked: refused, or adapted into its one event.
+    fn downgraded(&mut self, facts: &Facts) {
+        let adapts = self.timed.get().config.adapt_downgrade;
+        let seen = &mut self.timed.as_mut().flight().seen;
+        seen.task_id = Some(facts.task_id.as_str()).filter(|id| !id.is_empty()).map(Into::into);
+        seen.task_state = facts.state;
+        seen.tolerated = facts.tolerated;
+        if !adapts {
+            let error = self.timed.get().broken(Class::SilentDowngrade, "one JSON result where a stream was asked");
+            return self.fail(error);
+        }
+        seen.events = 1;
+        seen.tolerated.insert(Tolerated::DOWNGRADE_ADAPTED);
+        self.out.push(event_of(&self.held));
+        self.held.clear();
+        self.timed.as_mut().flight().succeed_as_seen();
+        self.over = true;
+    }
+
     fn fail(&mut self, error: CallError) {
         self.held.clear();
+        self.trailers = None;
         if let Some(rescue) = self.timed.get().rescue(&error) {
             self.rescue = Some((rescue, error));
             return;

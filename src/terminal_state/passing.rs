@@ -76,12 +76,12 @@ where
                 return self.fail(error);
             }
         };
+        self.timed.as_mut().flight().note_frame(frame.data_ref().map_or(0, Bytes::len));
+        if let Some(due) = self.timed.as_mut().flight().check_bounds() {
+            let error = self.timed.get().timeout(due);
+            return self.fail(error);
+        }
         if let Some(data) = frame.data_ref() {
-            self.timed.as_mut().flight().note_frame(data.len());
-            if let Some(due) = self.timed.as_mut().flight().check_bounds() {
-                let error = self.timed.get().timeout(due);
-                return self.fail(error);
-            }
             self.passed = self.passed.saturating_add(data.len());
             if self.cap.is_some_and(|cap| self.passed > cap) {
                 let error = self.timed.get().broken(Class::TooLarge, "the body is larger than max_unary_body");

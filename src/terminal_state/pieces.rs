@@ -96,6 +96,18 @@ impl Pieces {
     }
 }
 
+/// The event of a stream that holds a JSON document.
+pub(super) fn event_of(document: &Pieces) -> Bytes {
+    let mut event = Vec::with_capacity(document.len() + 8);
+    event.extend_from_slice(b"data: ");
+    for &byte in document.iter().flatten() {
+        // Line ends stand only between tokens of valid JSON, and would end the line of the event.
+        event.push(if matches!(byte, b'\r' | b'\n') { b' ' } else { byte });
+    }
+    event.extend_from_slice(b"\n\n");
+    event.into()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

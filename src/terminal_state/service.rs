@@ -10,11 +10,15 @@ use std::{
 use bytes::Bytes;
 use http::{Request, Response};
 use http_body::Body;
-use tokio::time::{Instant, Sleep};
+use tokio::{
+    task::coop,
+    time::{Instant, Sleep},
+};
 use tower_service::Service;
 
 use super::{
     LimitOverrides, TerminalStateBody, TerminalStateFuture,
+    deadline::LEFT_ALONE,
     flight::{Flight, Timed},
     layer::Config,
     rescue::Origin,
@@ -24,9 +28,6 @@ use crate::{
     error::{BoxError, CallError},
     outcome::{Class, Observe, OutcomeKind},
 };
-
-/// A timer that is polled so much later than it was due was left alone meanwhile, and its handle with it.
-const LEFT_ALONE: Duration = Duration::from_secs(1);
 
 /// The service of [`TerminalStateLayer`](crate::TerminalStateLayer).
 pub struct TerminalStateService<S, O = ()> {
@@ -128,7 +129,8 @@ impl Readiness {
     /// Ready when the client has not become so within `bound`.
     fn poll_bound(&mut self, cx: &mut Context<'_>, bound: Duration) -> Poll<()> {
         let sleep = self.sleep.get_or_insert_with(|| Box::pin(tokio::time::sleep(bound)));
-        if sleep.as_mut().poll(cx).is_pending() {
+        // Where the task's budget is spent, the timer does not say whether it fired.
+        if sleep.as_mut().poll(cx).is_pending() && (coop::has_budget_remaining() || Instant::now() < sleep.deadline()) {
             return Poll::Pending;
         }
         // A handle that nobody polled for a while has not waited. Its time starts again, once: a runtime that is late

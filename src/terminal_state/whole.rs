@@ -90,7 +90,13 @@ impl Whole {
                             return Poll::Ready(self.bound_reached(due, flight));
                         }
                     }
-                    Err(frame) => self.trailers = frame.into_trailers().ok(),
+                    Err(frame) => {
+                        self.trailers = frame.into_trailers().ok();
+                        flight.note_frame(0);
+                        if let Some(due) = flight.check_bounds() {
+                            return Poll::Ready(self.bound_reached(due, flight));
+                        }
+                    }
                 },
                 Some(Err(error)) => return Poll::Ready(self.broke_off(error.into(), flight)),
                 None => return Poll::Ready(self.ended(flight)),
@@ -205,6 +211,12 @@ impl Whole {
         let max = flight.limits().max_refusal;
         let kept = self.pieces.prefix(max);
         let peer = PeerError::parse(&kept, judging::media_type(&self.head.headers));
+        // Larger than what is kept, and read to its end all the same: a result was due.
+        let peer = peer.or_else(|| match self.purpose {
+            Purpose::Refusal => None,
+            _ if kept.len() == self.pieces.len() => None,
+            _ => PeerError::parse_large(&self.pieces.prefix(usize::MAX)),
+        });
         let verdict = if self.purpose == Purpose::Refusal {
             let names_task = flight.call.task_id().is_some();
             status::with_body(self.head.status, flight.call.binding(), names_task, peer.as_ref())

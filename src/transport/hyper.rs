@@ -2,7 +2,8 @@
 
 use std::{error::Error as StdError, io};
 
-use super::{Fault, chain};
+use super::Fault;
+use crate::error::chain;
 
 pub(super) fn fault(error: &(dyn StdError + 'static)) -> Option<Fault> {
     if let Some(error) = error.downcast_ref::<hyper_util::client::legacy::Error>() {

@@ -8,7 +8,10 @@ mod reqwest;
 
 use std::error::Error as StdError;
 
-use crate::outcome::Class;
+use crate::{
+    error::{BoxError, chain},
+    outcome::Class,
+};
 
 /// What went wrong with the connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,6 +36,13 @@ impl Fault {
         Self { class: Class::ConnectionLost, what: "the peer refused the stream unread", never_sent: true };
 }
 
+/// The error without what may be secret in its text.
+pub(crate) fn without_secrets(error: BoxError) -> BoxError {
+    #[cfg(feature = "reqwest")]
+    let error = reqwest::without_url(error);
+    error
+}
+
 /// Classifies an error by everything in its chain that is understood: the first that knows wins, and what nobody
 /// knows may have reached the peer.
 pub(crate) fn classify(error: &(dyn StdError + 'static)) -> Fault {
@@ -52,9 +62,4 @@ fn first_in_chain(
     fault: fn(&(dyn StdError + 'static)) -> Option<Fault>,
 ) -> Option<Fault> {
     chain(error).find_map(fault)
-}
-
-/// An error and its sources; a cycle in a foreign chain must not hang us.
-fn chain<'a>(error: &'a (dyn StdError + 'static)) -> impl Iterator<Item = &'a (dyn StdError + 'static)> {
-    std::iter::successors(Some(error), |&error| error.source()).take(32)
 }

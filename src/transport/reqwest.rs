@@ -2,7 +2,16 @@
 
 use std::{error::Error as StdError, io};
 
-use super::{Fault, chain};
+use super::Fault;
+use crate::error::{BoxError, chain};
+
+/// reqwest's errors name the URL, query and all, in their text.
+pub(super) fn without_url(error: BoxError) -> BoxError {
+    match error.downcast::<reqwest::Error>() {
+        Ok(error) => Box::new(error.without_url()),
+        Err(error) => error,
+    }
+}
 
 pub(super) fn fault(error: &(dyn StdError + 'static)) -> Option<Fault> {
     let error = error.downcast_ref::<reqwest::Error>()?;

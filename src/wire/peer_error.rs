@@ -8,7 +8,7 @@ mod tests;
 mod a2a_error;
 mod details;
 
-use std::time::Duration;
+use std::{borrow::Cow, time::Duration};
 
 use serde_json::{Map, Value};
 
@@ -86,6 +86,25 @@ impl PeerError {
         }
         let text = words(&body)?;
         Some(Self::of_text(text))
+    }
+
+    /// Reads code and message alone of an error that is too large to keep. Builds no tree, so that its size is no matter.
+    #[must_use]
+    pub fn parse_large(bytes: &[u8]) -> Option<Self> {
+        let body: Large<'_> = serde_json::from_slice(bytes).ok()?;
+        let error = body.error?;
+        let form = if body.jsonrpc.is_some() || error.code.is_some_and(is_json_rpc_code) {
+            ErrorForm::JsonRpc
+        } else if error.code.is_some() {
+            ErrorForm::RpcStatus
+        } else {
+            ErrorForm::Text
+        };
+        let mut read = Self::empty(form);
+        read.code = error.code.filter(|_| form == ErrorForm::JsonRpc);
+        read.message = error.message.as_deref().map(|text| bounded(text, MESSAGE_MAX));
+        read.status = error.status.as_deref().map(|text| bounded(text, WORD_MAX));
+        Some(read)
     }
 
     /// True if the peer said no in a defined way, and not in mere words.
@@ -196,6 +215,24 @@ impl PeerError {
         read.read_availability(body);
         Some(read)
     }
+}
+
+/// Of a large error, what decides; serde passes over the rest.
+#[derive(serde::Deserialize)]
+struct Large<'a> {
+    #[serde(borrow)]
+    jsonrpc: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    error: Option<LargeError<'a>>,
+}
+
+#[derive(serde::Deserialize)]
+struct LargeError<'a> {
+    code: Option<i64>,
+    #[serde(borrow)]
+    message: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    status: Option<Cow<'a, str>>,
 }
 
 /// The codes that JSON-RPC keeps for itself and for servers (JSON-RPC 2.0 §5.1).

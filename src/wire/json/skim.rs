@@ -28,8 +28,7 @@ const STRING_THEN_KEY: u32 = u32::from_le_bytes(*b"\",\"\0");
 
 /// Skims the object or array at `at`.
 #[inline(never)]
-pub(super) fn skim(bytes: &[u8], mut at: usize, shared: &mut Blocks<'_>) -> Skim {
-    let mut blocks = *shared;
+pub(super) fn skim(bytes: &[u8], mut at: usize, blocks: &mut Blocks<'_>) -> Skim {
     let mut open = 1_u64;
     let state = 'stop: loop {
         let mut key_is_due = false;
@@ -42,7 +41,7 @@ pub(super) fn skim(bytes: &[u8], mut at: usize, shared: &mut Blocks<'_>) -> Skim
                     key_is_due = true;
                 } else {
                     if word as u8 != b'"' {
-                        end = skip_odd(bytes, end, &mut blocks);
+                        end = string::skip(bytes, end, blocks);
                         if bytes.get(end) != Some(&b'"') {
                             break State::Value;
                         }
@@ -120,7 +119,7 @@ pub(super) fn skim(bytes: &[u8], mut at: usize, shared: &mut Blocks<'_>) -> Skim
                 continue;
             }
             if word as u8 != b'"' {
-                end = skip_odd(bytes, end, &mut blocks);
+                end = string::skip(bytes, end, blocks);
                 if bytes.get(end) != Some(&b'"') {
                     break State::Key;
                 }
@@ -132,15 +131,5 @@ pub(super) fn skim(bytes: &[u8], mut at: usize, shared: &mut Blocks<'_>) -> Skim
             at += 1;
         }
     };
-    *shared = blocks;
     Skim { at, state, open }
-}
-
-/// The mask is lent out as a copy, so that the loop's own can stay in a register.
-#[inline(always)]
-fn skip_odd(bytes: &[u8], at: usize, blocks: &mut Blocks<'_>) -> usize {
-    let mut lent = *blocks;
-    let end = string::skip(bytes, at, &mut lent);
-    *blocks = lent;
-    end
 }

@@ -19,10 +19,10 @@ pub(super) fn skip(bytes: &[u8], at: usize, blocks: &mut Blocks<'_>) -> usize {
             }
             [0x80..=0xff, ..] => {
                 let (length, _) = run::content(rest);
-                match std::str::from_utf8(rest.get(..length).unwrap_or_default()) {
-                    Ok(_) => length,
-                    Err(_) => return at,
+                if !run::is_utf8(rest.get(..length).unwrap_or_default()) {
+                    return at;
                 }
+                length
             }
             _ => return at,
         };
