@@ -6,6 +6,7 @@ pub mod call;
 pub mod card;
 pub mod card_consistency;
 pub mod error;
+mod limits;
 pub mod outcome;
 pub mod terminal_state;
 mod transport;
@@ -19,9 +20,10 @@ pub use crate::{
         AgentCardResolutionError, BoxError, CallError, CapabilityNegotiationError, CapabilityTimeout, CardFailure,
         PeerResponse, Refusal, Retry, TransportError, UntypedRuntimeFailure,
     },
+    limits::{LimitOverrides, Limits},
     outcome::{Class, Observe, Outcome, OutcomeKind},
     terminal_state::{
-        ConfigError, LimitOverrides, Limits, Recovery, TerminalStateBody, TerminalStateBuilder, TerminalStateFuture,
-        TerminalStateLayer, TerminalStateService,
+        ConfigError, Recovery, TerminalStateBody, TerminalStateBuilder, TerminalStateFuture, TerminalStateLayer,
+        TerminalStateService,
     },
 };

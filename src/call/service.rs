@@ -17,6 +17,7 @@ use tokio::{
 use tower_service::Service;
 
 use super::{Call, CallBody, layer::Config, naming::Naming, reading::Reading};
+use crate::limits::LimitOverrides;
 
 /// The service of [`CallLayer`](crate::CallLayer).
 #[derive(Clone, Debug)]
@@ -70,8 +71,12 @@ where
         // The ready one is given back, and a fresh clone waited for once the body is there.
         let service = self.inner.clone();
         self.inner = service.clone();
+        // Reading is part of the call, and cut to its total where that is known here.
+        let total = parts.extensions.get::<LimitOverrides>().and_then(LimitOverrides::longest_total);
+        let bound = total.map_or(self.config.read_timeout, |total| self.config.read_timeout.min(total));
         // Of a time that no clock reaches, tokio makes one that is far enough.
-        let sleep = Box::pin(tokio::time::sleep(self.config.read_timeout));
+        let sleep = began.checked_add(bound).map_or_else(|| tokio::time::sleep(bound), tokio::time::sleep_until);
+        let sleep = Box::pin(sleep);
         CallFuture {
             state: State::Reading {
                 sleep,

@@ -4,8 +4,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::limits::Limits;
-use crate::outcome::Class;
+use crate::{limits::Limits, outcome::Class};
 
 /// A timer that is polled so much later than it was due was left alone meanwhile, and its handle with it.
 pub(super) const LEFT_ALONE: Duration = Duration::from_secs(1);

@@ -5,6 +5,7 @@ use std::{
     pin::Pin,
     sync::Arc,
     task::{Context, Poll},
+    time::Duration,
 };
 
 use http::{StatusCode, Uri};
@@ -14,13 +15,13 @@ use tokio::{task::coop, time::Instant};
 use super::{
     deadline::{Deadlines, Due, Phase},
     layer::Config,
-    limits::{Bounds, LimitOverrides},
     rescue::{Origin, Rescued},
     timer::Timer,
 };
 use crate::{
     call::Call,
     error::{BoxError, CallError, Failure, Seen, recognise},
+    limits::{Bounds, LimitOverrides},
     outcome::{Class, Observe, Outcome, OutcomeKind},
     transport::{self, Fault},
     wire::{Flaw, JsonRpcId, Judge, TaskState, Tolerated, Verdict},
@@ -136,7 +137,7 @@ where
         let own_bounds =
             overrides.map(|by| Box::new(Bounds::new(shared.overridden(by).cut_to_total(call.is_streaming()))));
         let limits = own_bounds.as_deref().unwrap_or(shared);
-        let deadlines = Deadlines::new(began, dispatched, limits.head_of(&call), limits.total_of(call.is_streaming()));
+        let deadlines = Deadlines::new(began, dispatched, head_of(&call, limits), limits.total_of(call.is_streaming()));
         Self {
             config,
             call,
@@ -214,7 +215,9 @@ where
 
     /// Notes a frame that came.
     pub(super) fn note_frame(&mut self, len: usize) {
-        self.deadlines.note_bytes();
+        if len > 0 {
+            self.deadlines.note_bytes();
+        }
         self.waited = std::mem::take(&mut self.pending);
         self.frames_unchecked += 1;
         self.bytes_unchecked = self.bytes_unchecked.saturating_add(len);
@@ -381,6 +384,11 @@ where
             began: self.began,
         });
     }
+}
+
+/// From the call to the response head. A request that nobody could name may be a send: JSON-RPC without a `CallLayer`.
+fn head_of(call: &Call, bounds: &Bounds) -> Duration {
+    if call.is_blocking() || call.operation().is_none() { bounds.blocking_head } else { bounds.head }
 }
 
 /// Whether the call was lost while the task may go on without it.

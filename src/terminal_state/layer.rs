@@ -2,9 +2,10 @@ use std::{fmt, sync::Arc};
 
 use tower_layer::Layer;
 
-use super::{LimitOverrides, Limits, Recovery, TerminalStateService, limits::Bounds};
+use super::{Recovery, TerminalStateService};
 use crate::{
     call::{Call, Operation},
+    limits::{Bounds, LimitOverrides, Limits},
     outcome::Observe,
 };
 
@@ -183,7 +184,7 @@ impl<O> TerminalStateBuilder<O> {
 }
 
 fn check(limits: &Limits, operation: Option<Operation>) -> Result<(), ConfigError> {
-    match limits.contradiction() {
+    match limits.contradiction(operation) {
         Some((setting, why)) => Err(ConfigError { setting, operation, why }),
         None => Ok(()),
     }

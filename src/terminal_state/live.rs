@@ -49,11 +49,13 @@ where
     held: Pieces,
     /// Bytes that may go out.
     out: Pieces,
-    /// How much came before the first event.
+    /// How much came in earlier frames, all of it before the first event.
     prelude: usize,
     /// Whether an event ended in what goes out next.
     event_in_out: bool,
     trailers: Option<HeaderMap>,
+    /// The fields of the head, for a refusal that comes later.
+    headers: HeaderMap,
     /// The head, until the first event is there and the caller gets it.
     head: Option<Box<Parts>>,
     rescue: Option<(Rescue, CallError)>,
@@ -89,6 +91,7 @@ where
             prelude: 0,
             event_in_out: false,
             trailers: None,
+            headers: head.headers.clone(),
             head: Some(Box::new(head)),
             rescue: None,
             failure: None,
@@ -213,7 +216,7 @@ where
                 }
                 StepKind::Boundary => {
                     good = at;
-                    if self.is_prelude_too_long(step.consumed) {
+                    if self.is_prelude_too_long(&data[..at]) {
                         let error = self.timed.get().broken(Class::TooLarge, "comments without end, and no event");
                         return self.fail(error);
                     }
@@ -226,6 +229,7 @@ where
                 }
                 StepKind::Flawed(flaw) => {
                     self.let_out(data.split_to(good));
+                    self.held.push(data.split_to(at - good));
                     return self.flawed(flaw);
                 }
             }
@@ -233,6 +237,7 @@ where
         if event_end > 0 && event_end < data.len() {
             self.timed.as_mut().flight().note_bytes_behind_event();
         }
+        self.prelude = self.prelude.saturating_add(data.len());
         // Behind the end of the task nothing is judged any more, and all of it passes.
         if self.judge.progress() == Progress::Done {
             return self.let_out(data);
@@ -246,13 +251,11 @@ where
         }
     }
 
-    /// Comments that come before the first event are kept for the caller, but not without end.
-    fn is_prelude_too_long(&mut self, comment: usize) -> bool {
-        if self.timed.get().seen.events > 0 {
-            return false;
-        }
-        self.prelude = self.prelude.saturating_add(comment);
-        self.prelude > self.timed.get().limits().max_event
+    /// Comments that come before the first event are kept for the caller, but not without end. A line feed at the end
+    /// does not count: a cut may have separated it from its carriage return.
+    fn is_prelude_too_long(&self, frame: &[u8]) -> bool {
+        let comments = frame.strip_suffix(b"\n").unwrap_or(frame).len();
+        self.timed.get().seen.events == 0 && self.prelude.saturating_add(comments) > self.timed.get().limits().max_event
     }
 
     /// What was held and `data` behind it may go out.
@@ -363,8 +366,22 @@ where
     }
 
     fn flawed(&mut self, flaw: Flaw) {
+        if matches!(flaw, Flaw::Violation(_)) && self.timed.get().seen.task_id.is_none() {
+            self.note_task_of_flawed();
+        }
         let error = self.timed.get().flawed(flaw);
         self.fail(error);
+    }
+
+    /// An event of the wrong shape may still name the task that it leaves behind.
+    fn note_task_of_flawed(&mut self) {
+        let mut judge = Judge::new(self.expected);
+        judge.feed(&event_data(&self.held.prefix(self.held.len())));
+        judge.finish(self.timed.get().id());
+        let facts = judge.facts();
+        let seen = &mut self.timed.as_mut().flight().seen;
+        seen.task_id = Some(facts.task_id.as_str()).filter(|id| !id.is_empty()).map(Into::into);
+        seen.task_state = facts.state;
     }
 
     /// The event that is held is an error.
@@ -389,7 +406,7 @@ where
         failure.peer = peer.map(Box::new);
         failure.response = Some(PeerResponse {
             status: self.timed.get().status(),
-            headers: self.head.as_ref().map(|head| head.headers.clone()).unwrap_or_default(),
+            headers: self.headers.clone(),
             truncated: kept.len() < len,
             body: kept,
             trailers: None,

@@ -6,7 +6,6 @@ mod flight;
 mod future;
 mod judging;
 mod layer;
-mod limits;
 mod live;
 mod passing;
 mod pieces;
@@ -22,7 +21,6 @@ pub use self::{
     body::TerminalStateBody,
     future::TerminalStateFuture,
     layer::{ConfigError, TerminalStateBuilder, TerminalStateLayer},
-    limits::{LimitOverrides, Limits},
     recovery::Recovery,
     service::TerminalStateService,
 };

@@ -29,6 +29,7 @@ where
     kept: Pieces,
     passed: usize,
     cap: Option<usize>,
+    failure: Option<CallError>,
     over: bool,
 }
 
@@ -45,7 +46,7 @@ where
         flight.answer_is_stream(streams);
         let cap = (!streams).then(|| flight.limits().max_unary_body);
         let judge = read_along.map(Judge::new);
-        Self { timed, media, judge, kept: Pieces::default(), passed: 0, cap, over: false }
+        Self { timed, media, judge, kept: Pieces::default(), passed: 0, cap, failure: None, over: false }
     }
 
     pub(super) fn poll_frame<B>(
@@ -57,6 +58,9 @@ where
         B: Body<Data = Bytes>,
         B::Error: Into<BoxError>,
     {
+        if let Some(error) = self.failure.take() {
+            return Poll::Ready(Some(Err(error)));
+        }
         if self.over {
             return Poll::Ready(None);
         }
@@ -82,11 +86,11 @@ where
             return self.fail(error);
         }
         if let Some(data) = frame.data_ref() {
-            self.passed = self.passed.saturating_add(data.len());
-            if self.cap.is_some_and(|cap| self.passed > cap) {
-                let error = self.timed.get().broken(Class::TooLarge, "the body is larger than max_unary_body");
-                return self.fail(error);
+            let room = self.cap.map_or(usize::MAX, |cap| cap - self.passed);
+            if data.len() > room {
+                return self.pass_the_last(data.slice(..room));
             }
+            self.passed = self.passed.saturating_add(data.len());
             self.read_along(data);
         }
         // Who sends a body on may never ask for the end that it was told of.
@@ -103,14 +107,31 @@ where
         self.timed.as_mut().flight().settle_as(kind, class);
     }
 
+    /// Whether a failure is still to come.
+    pub(super) fn fails(&self) -> bool {
+        self.failure.is_some()
+    }
+
     pub(super) fn is_over(&self) -> bool {
-        self.over
+        self.over && self.failure.is_none()
     }
 
     fn fail(&mut self, error: CallError) -> Poll<Option<Result<Frame<Bytes>, CallError>>> {
         self.over = true;
         self.timed.as_mut().flight().fail(&error);
         Poll::Ready(Some(Err(error)))
+    }
+
+    /// What still fits below the cap passes, and then the body fails.
+    fn pass_the_last(&mut self, data: Bytes) -> Poll<Option<Result<Frame<Bytes>, CallError>>> {
+        let error = self.timed.get().broken(Class::TooLarge, "the body is larger than max_unary_body");
+        if data.is_empty() {
+            return self.fail(error);
+        }
+        self.over = true;
+        self.timed.as_mut().flight().fail(&error);
+        self.failure = Some(error);
+        Poll::Ready(Some(Ok(Frame::data(data))))
     }
 
     fn read_along(&mut self, data: &Bytes) {

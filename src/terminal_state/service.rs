@@ -17,7 +17,7 @@ use tokio::{
 use tower_service::Service;
 
 use super::{
-    LimitOverrides, TerminalStateBody, TerminalStateFuture,
+    TerminalStateBody, TerminalStateFuture,
     deadline::LEFT_ALONE,
     flight::{Flight, Timed},
     layer::Config,
@@ -26,6 +26,7 @@ use super::{
 use crate::{
     call::{self, Call},
     error::{BoxError, CallError},
+    limits::LimitOverrides,
     outcome::{Class, Observe, OutcomeKind},
 };
 

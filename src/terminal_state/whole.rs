@@ -137,6 +137,9 @@ impl Whole {
         match flight.verdict() {
             Verdict::Valid => {
                 let tolerated = flight.judge.as_ref().map(|judge| judge.facts().tolerated).unwrap_or_default();
+                if !tolerated.is_empty() && flight.config.strict {
+                    self.note_seen(flight);
+                }
                 if let Some(error) = flight.strictly(tolerated) {
                     return Err(error);
                 }

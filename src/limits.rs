@@ -1,6 +1,8 @@
+//! How long, and how much, at most.
+
 use std::{ops::Deref, time::Duration};
 
-use crate::call::Call;
+use crate::call::Operation;
 
 /// Sums of instants and bounds must not overflow; nobody waits for a century.
 const CENTURY: Duration = Duration::from_secs(100 * 365 * 86_400);
@@ -88,6 +90,13 @@ bounds! {
     max_refusal: usize = 64 << 10;
 }
 
+impl LimitOverrides {
+    /// The total of the call, whichever kind it turns out to be.
+    pub(crate) fn longest_total(&self) -> Option<Duration> {
+        Some(self.total_unary?.max(self.total_stream?))
+    }
+}
+
 impl Limits {
     /// Sets the total of unary calls and of streams.
     #[must_use]
@@ -109,8 +118,8 @@ impl Limits {
         .cut_to_total(false)
     }
 
-    /// What is wrong with these bounds, if anything: its name, and why.
-    pub(crate) fn contradiction(&self) -> Option<(&'static str, String)> {
+    /// What is wrong with these bounds, of one operation or of all, if anything: its name, and why.
+    pub(crate) fn contradiction(&self, operation: Option<Operation>) -> Option<(&'static str, String)> {
         let durations = [
             ("ready", self.ready),
             ("head", self.head),
@@ -134,24 +143,33 @@ impl Limits {
         if let Some((name, _)) = sizes.iter().find(|(_, size)| *size == 0) {
             return Some((name, "is zero, so that no answer would fit".into()));
         }
-        let above = |name, bound: Duration, total_name: &str, total: Duration| {
-            (bound > total).then(|| {
-                let why = format!("({bound:?}) is above {total_name} ({total:?}): it could never be reached; lower it, or raise {total_name}");
-                (name, why)
-            })
+        let (unary, stream) = match operation {
+            None => (true, true),
+            Some(operation) => (!operation.is_streaming(), operation.is_streaming()),
         };
-        let longest = self.total_unary.max(self.total_stream);
-        above("ready", self.ready, "the total", longest)
-            .or_else(|| above("head", self.head, "total_unary", self.total_unary))
-            .or_else(|| above("blocking_head", self.blocking_head, "total_unary", self.total_unary))
-            .or_else(|| above("idle", self.idle, "total_unary", self.total_unary))
-            .or_else(|| above("head", self.head, "total_stream", self.total_stream))
-            .or_else(|| above("blocking_head", self.blocking_head, "total_stream", self.total_stream))
-            .or_else(|| above("first_event", self.first_event, "total_stream", self.total_stream))
-            .or_else(|| above("idle", self.idle, "total_stream", self.total_stream))
-            .or_else(|| above("event_gap", self.event_gap, "total_stream", self.total_stream))
-            .or_else(|| above("linger", self.linger, "total_stream", self.total_stream))
-            .or_else(|| above("auth_wait", self.auth_wait, "total_stream", self.total_stream))
+        let blocks = operation.is_none_or(Operation::is_send);
+        // What is held to which total; what an operation never reaches is not held against it.
+        let pairs = [
+            (true, "ready", self.ready, "the total", self.total_unary.max(self.total_stream)),
+            (unary, "head", self.head, "total_unary", self.total_unary),
+            (unary && blocks, "blocking_head", self.blocking_head, "total_unary", self.total_unary),
+            (unary, "idle", self.idle, "total_unary", self.total_unary),
+            (stream, "head", self.head, "total_stream", self.total_stream),
+            (stream && blocks, "blocking_head", self.blocking_head, "total_stream", self.total_stream),
+            (stream, "first_event", self.first_event, "total_stream", self.total_stream),
+            (stream, "idle", self.idle, "total_stream", self.total_stream),
+            (stream, "event_gap", self.event_gap, "total_stream", self.total_stream),
+            (stream, "linger", self.linger, "total_stream", self.total_stream),
+            (stream, "auth_wait", self.auth_wait, "total_stream", self.total_stream),
+        ];
+        pairs.into_iter().find(|(held, _, bound, _, total)| *held && bound > total).map(
+            |(_, name, bound, of, total)| {
+                let why = format!(
+                    "({bound:?}) is above {of} ({total:?}): it could never be reached; lower it, or raise {of}"
+                );
+                (name, why)
+            },
+        )
     }
 
     /// Each bound of a unary call, or of a stream, cut to the total of its kind; and that to a century.
@@ -173,28 +191,22 @@ impl Limits {
         }
     }
 
-    /// From the call to the response head.
-    pub(super) fn head_of(&self, call: &Call) -> Duration {
-        // A request that nobody could name may be a send: JSON-RPC without a `CallLayer`.
-        if call.is_blocking() || call.operation().is_none() { self.blocking_head } else { self.head }
-    }
-
-    pub(super) fn total_of(&self, stream: bool) -> Duration {
+    pub(crate) fn total_of(&self, stream: bool) -> Duration {
         if stream { self.total_stream } else { self.total_unary }
     }
 }
 
 /// Limits that were checked, with what is derived from them.
 #[derive(Clone, Debug)]
-pub(super) struct Bounds {
+pub(crate) struct Bounds {
     limits: Limits,
     /// The shortest of the bounds that one phase of a call may set while an earlier one runs; see
-    /// [`Timer`](super::timer::Timer). `linger` is left out: it begins once, and then sets the timer anew.
-    pub(super) floor: Duration,
+    /// the layer's `Timer`. `linger` is left out: it begins once, and then sets the timer anew.
+    pub(crate) floor: Duration,
 }
 
 impl Bounds {
-    pub(super) fn new(limits: Limits) -> Self {
+    pub(crate) fn new(limits: Limits) -> Self {
         let Limits { head, blocking_head, first_event, idle, event_gap, auth_wait, .. } = limits;
         let floor = head.min(blocking_head).min(first_event).min(idle).min(event_gap).min(auth_wait);
         Self { limits, floor }
@@ -215,29 +227,29 @@ mod tests {
 
     #[test]
     fn the_defaults_hold_together() {
-        assert_eq!(Limits::default().contradiction(), None);
+        assert_eq!(Limits::default().contradiction(None), None);
     }
 
     #[test]
     fn a_bound_above_the_total_is_named_with_the_fix() {
         let limits = Limits::default().total(Duration::from_secs(10));
-        let (name, why) = limits.contradiction().unwrap();
+        let (name, why) = limits.contradiction(None).unwrap();
         assert_eq!(name, "head");
         assert_eq!(why, "(30s) is above total_unary (10s): it could never be reached; lower it, or raise total_unary");
-        assert_eq!(limits.cut_to_total(true).cut_to_total(false).contradiction(), None);
+        assert_eq!(limits.cut_to_total(true).cut_to_total(false).contradiction(None), None);
     }
 
     #[test]
     fn zero_and_eternity_are_no_bounds() {
-        assert_eq!(Limits::default().idle(Duration::ZERO).contradiction().unwrap().0, "idle");
-        assert_eq!(Limits::default().total(Duration::MAX).contradiction().unwrap().0, "total_unary");
-        assert_eq!(Limits::default().max_event(0).contradiction().unwrap().0, "max_event");
+        assert_eq!(Limits::default().idle(Duration::ZERO).contradiction(None).unwrap().0, "idle");
+        assert_eq!(Limits::default().total(Duration::MAX).contradiction(None).unwrap().0, "total_unary");
+        assert_eq!(Limits::default().max_event(0).contradiction(None).unwrap().0, "max_event");
     }
 
     #[test]
     fn within_keeps_every_bound_below_the_total() {
         for seconds in [1, 10, 60, 4000] {
-            assert_eq!(Limits::within(Duration::from_secs(seconds)).contradiction(), None, "{seconds}");
+            assert_eq!(Limits::within(Duration::from_secs(seconds)).contradiction(None), None, "{seconds}");
         }
         assert_eq!(Limits::within(Duration::from_secs(10)).total_stream, Duration::from_secs(10));
     }
