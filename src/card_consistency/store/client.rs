@@ -4,12 +4,14 @@ use std::{
     future::Future,
     pin::Pin,
     sync::{Mutex, PoisonError},
+    task::{Context, Poll, ready},
 };
 
 use bytes::{Buf, Bytes};
 use http::{Request, Response};
-use http_body::Body;
+use http_body::{Body, Frame, SizeHint};
 use http_body_util::{BodyExt, combinators::UnsyncBoxBody};
+use pin_project_lite::pin_project;
 use tower_service::Service;
 
 use crate::error::BoxError;
@@ -63,9 +65,36 @@ where
 {
     std::future::poll_fn(|cx| service.poll_ready(cx)).await.map_err(Into::into)?;
     let response = service.call(request.map(B::from)).await.map_err(Into::into)?;
-    Ok(response.map(|body| {
-        body.map_frame(|frame| frame.map_data(|mut data| data.copy_to_bytes(data.remaining())))
-            .map_err(Into::into)
-            .boxed_unsync()
-    }))
+    Ok(response.map(|body| InBytes { body }.boxed_unsync()))
+}
+
+pin_project! {
+    /// A body with its data as `Bytes`, which leaves the length known.
+    struct InBytes<R> {
+        #[pin]
+        body: R,
+    }
+}
+
+impl<R> Body for InBytes<R>
+where
+    R: Body,
+    R::Error: Into<BoxError>,
+{
+    type Data = Bytes;
+    type Error = BoxError;
+
+    fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
+        let frame = ready!(self.project().body.poll_frame(cx));
+        let in_bytes = |frame: Frame<R::Data>| frame.map_data(|mut data| data.copy_to_bytes(data.remaining()));
+        Poll::Ready(frame.map(|frame| frame.map(in_bytes).map_err(Into::into)))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
 }

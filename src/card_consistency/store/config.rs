@@ -18,6 +18,7 @@ use super::{
     CardStore, CardTarget, Inner, NegativeTtl, VerifyCard,
     client::{Client, erase},
     clock::Clock,
+    exchange::VERSION,
     flights::Flights,
     key::Keying,
     location::{Pattern, Template},
@@ -259,7 +260,7 @@ impl CardStoreBuilder {
         for (setting, names) in
             [("tenant_headers", &self.tenant_headers), ("credential_headers", &self.credential_headers)]
         {
-            if let Some(name) = names.iter().find(|name| OWN.contains(name) || name.as_str() == "a2a-version") {
+            if let Some(name) = names.iter().find(|name| OWN.contains(name) || *name == VERSION) {
                 return Err(CardStoreError { setting, why: format!("has {name}, which is the store's to set") });
             }
         }

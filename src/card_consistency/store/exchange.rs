@@ -19,7 +19,7 @@ use crate::{
     wire::MediaType,
 };
 
-const VERSION: HeaderName = HeaderName::from_static("a2a-version");
+pub(super) const VERSION: HeaderName = HeaderName::from_static("a2a-version");
 
 /// What is asked, and how.
 #[derive(Clone, Copy)]
@@ -84,10 +84,9 @@ impl Inner {
         let headers = request.headers_mut();
         // Without it, some servers send a page for people.
         headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
-        if let Some(version) = question.ask.version {
-            if let Ok(version) = HeaderValue::try_from(version.to_string()) {
-                headers.insert(VERSION, version);
-            }
+        let version = question.ask.version.and_then(|version| HeaderValue::try_from(version.to_string()).ok());
+        if let Some(version) = version {
+            headers.insert(VERSION, version);
         }
         let keying = self.shelf.keying();
         let credentials = keying.credential_headers.iter().filter(|_| question.credentials && question.location.own);

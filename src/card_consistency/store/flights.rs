@@ -142,10 +142,10 @@ impl<V: Clone> Future for Waiting<V> {
 impl<V> Drop for Waiting<V> {
     fn drop(&mut self) {
         let Some(place) = self.place else { return };
-        if let State::Flying(wakers) = &mut *lock(&self.flight.state) {
-            if let Some(waker) = wakers.get_mut(place) {
-                *waker = None;
-            }
+        let mut state = lock(&self.flight.state);
+        let State::Flying(wakers) = &mut *state else { return };
+        if let Some(waker) = wakers.get_mut(place) {
+            *waker = None;
         }
     }
 }

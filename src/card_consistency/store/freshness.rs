@@ -1,8 +1,8 @@
 //! How long an answer is fresh (RFC 9111), read off its head.
 //!
-//! No library: the one there is for this takes directives by their exact case, splits quoted values at their commas, and
-//! reads dates by RFC 2822 with a parser whose versions for this crate's Rust can be made to overflow the stack by the
-//! peer (RUSTSEC-2026-0009). What a client's cache needs of the RFC is this page.
+//! No library: the one there is for this takes `No-Store` for another directive than `no-store`, splits quoted values at
+//! their commas, and reads one of the three forms of dates (RFC 9110 §5.6.7). To put that right before it is asked is to
+//! do what it does. What a client's cache needs of the RFC is this page.
 
 use std::time::{Duration, SystemTime};
 

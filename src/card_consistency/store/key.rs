@@ -2,9 +2,10 @@
 
 use std::hash::{BuildHasher, Hash, Hasher, RandomState};
 
-use http::{HeaderMap, HeaderName, HeaderValue, Uri};
+use http::{HeaderMap, HeaderName, HeaderValue, Uri, uri::Authority};
 use quick_cache::Equivalent;
 
+use super::words;
 use crate::call::ProtocolVersion;
 
 /// Where the card of a call is kept: the target, and what else of the call decides which card it gets.
@@ -120,15 +121,20 @@ impl Keying {
         if some { Credential(hasher.finish().max(2)) } else { Credential::NONE }
     }
 
-    pub(super) fn borrow<'a>(&'a self, at: &'a CardKeyRef<'a>, scope: Scope) -> Borrowed<'a> {
+    pub(super) fn borrow<'a>(&self, at: &CardKeyRef<'a>, scope: Scope) -> Borrowed<'a> {
+        let scheme = at.target.scheme_str().unwrap_or_default();
+        let (host, port) = words::host_and_port(at.target.authority().map_or("", Authority::as_str));
+        let mut headers = Values::default();
+        for (index, name) in self.tenant_headers.iter().enumerate() {
+            at.headers.get_all(name).iter().for_each(|value| headers.push((index, value)));
+        }
         Borrowed {
-            scheme: at.target.scheme_str().unwrap_or_default(),
-            host: at.target.host().unwrap_or_default(),
-            port: port(at.target),
+            scheme,
+            host,
+            port: port.unwrap_or_else(|| default_port(scheme)),
             path: trimmed(at.path),
             tenant: at.tenant.filter(|_| self.by_tenant).unwrap_or_default(),
-            names: &self.tenant_headers,
-            headers: at.headers,
+            headers,
             version: if scope.version { VersionPart::of(at.version) } else { VersionPart::ANY },
             credential: if scope.credential { self.credential(at.headers) } else { Credential::ANY },
         }
@@ -136,12 +142,20 @@ impl Keying {
 }
 
 /// The base path of an agent: one with a slash at its end is the same one.
-pub(super) fn trimmed(path: &str) -> &str {
-    path.trim_end_matches('/')
+pub(super) fn trimmed(mut path: &str) -> &str {
+    while let Some(shorter) = path.strip_suffix('/') {
+        path = shorter;
+    }
+    path
 }
 
 pub(super) fn port(uri: &Uri) -> u16 {
-    uri.port_u16().unwrap_or_else(|| if uri.scheme_str() == Some("http") { 80 } else { 443 })
+    uri.port_u16().unwrap_or_else(|| default_port(uri.scheme_str().unwrap_or_default()))
+}
+
+fn default_port(scheme: &str) -> u16 {
+    // Of the two there are, by their length.
+    if scheme.len() == "http".len() { 80 } else { 443 }
 }
 
 /// The key of an entry.
@@ -152,7 +166,8 @@ pub(super) struct CardKey {
     port: u16,
     path: Box<str>,
     tenant: Box<str>,
-    headers: Box<[(HeaderName, HeaderValue)]>,
+    /// Each with its header's place among those configured.
+    headers: Box<[(usize, HeaderValue)]>,
     version: VersionPart,
     credential: Credential,
 }
@@ -177,8 +192,28 @@ impl CardKey {
 
 impl Hash for CardKey {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        let headers = self.headers.iter().map(|(name, value)| (name, value));
+        let headers = self.headers.iter().map(|(index, value)| (*index, value));
         hash(state, (&self.host, self.port), (&self.path, &self.tenant), headers, (self.version, self.credential));
+    }
+}
+
+/// The values of tenant headers, each with its header's place. The first few cost no allocation.
+#[derive(Debug, Default)]
+struct Values<'a> {
+    few: [Option<(usize, &'a HeaderValue)>; 4],
+    more: Vec<(usize, &'a HeaderValue)>,
+}
+
+impl<'a> Values<'a> {
+    fn push(&mut self, value: (usize, &'a HeaderValue)) {
+        match self.few.iter_mut().find(|free| free.is_none()) {
+            Some(free) => *free = Some(value),
+            None => self.more.push(value),
+        }
+    }
+
+    fn iter(&self) -> impl Iterator<Item = (usize, &'a HeaderValue)> + '_ {
+        self.few.iter().flatten().chain(&self.more).copied()
     }
 }
 
@@ -190,15 +225,18 @@ pub(super) struct Borrowed<'a> {
     port: u16,
     path: &'a str,
     tenant: &'a str,
-    names: &'a [HeaderName],
-    headers: &'a HeaderMap,
+    headers: Values<'a>,
     version: VersionPart,
     credential: Credential,
 }
 
 impl Borrowed<'_> {
-    fn pairs(&self) -> impl Iterator<Item = (&HeaderName, &HeaderValue)> {
-        self.names.iter().flat_map(|name| self.headers.get_all(name).iter().map(move |value| (name, value)))
+    fn headers_equal(&self, kept: &[(usize, HeaderValue)]) -> bool {
+        let mut kept = kept.iter();
+        let same = self.headers.iter().all(|(index, value)| {
+            kept.next().is_some_and(|kept| kept.0 == index && words::equal(kept.1.as_bytes(), value.as_bytes()))
+        });
+        same && kept.next().is_none()
     }
 
     pub(super) fn to_key(&self) -> CardKey {
@@ -208,7 +246,7 @@ impl Borrowed<'_> {
             port: self.port,
             path: self.path.into(),
             tenant: self.tenant.into(),
-            headers: self.pairs().map(|(name, value)| (name.clone(), value.clone())).collect(),
+            headers: self.headers.iter().map(|(index, value)| (index, value.clone())).collect(),
             version: self.version,
             credential: self.credential,
         }
@@ -218,7 +256,7 @@ impl Borrowed<'_> {
 impl Hash for Borrowed<'_> {
     fn hash<H: Hasher>(&self, state: &mut H) {
         let parts = (self.version, self.credential);
-        hash(state, (self.host, self.port), (self.path, self.tenant), self.pairs(), parts);
+        hash(state, (self.host, self.port), (self.path, self.tenant), self.headers.iter(), parts);
     }
 }
 
@@ -227,11 +265,11 @@ impl Equivalent<CardKey> for Borrowed<'_> {
         self.port == key.port
             && self.version == key.version
             && self.credential == key.credential
-            && *self.path == *key.path
-            && self.host.eq_ignore_ascii_case(&key.host)
-            && self.scheme.eq_ignore_ascii_case(&key.scheme)
-            && *self.tenant == *key.tenant
-            && self.pairs().eq(key.headers.iter().map(|(name, value)| (name, value)))
+            && words::equal(self.path.as_bytes(), key.path.as_bytes())
+            && words::equal_in_any_case(self.host.as_bytes(), key.host.as_bytes())
+            && words::equal_in_any_case(self.scheme.as_bytes(), key.scheme.as_bytes())
+            && words::equal(self.tenant.as_bytes(), key.tenant.as_bytes())
+            && self.headers_equal(&key.headers)
     }
 }
 
@@ -240,27 +278,19 @@ fn hash<'a, H: Hasher>(
     state: &mut H,
     (host, port): (&str, u16),
     (path, tenant): (&str, &str),
-    headers: impl Iterator<Item = (&'a HeaderName, &'a HeaderValue)>,
+    headers: impl Iterator<Item = (usize, &'a HeaderValue)>,
     (version, credential): (VersionPart, Credential),
 ) {
-    // Case makes no difference in a host. Eight bytes at a time, for this is on the path of each call; that a few other
-    // characters fall together as well costs a comparison.
-    for chunk in host.as_bytes().chunks(8) {
-        let mut word = [0; 8];
-        if let Some(start) = word.get_mut(..chunk.len()) {
-            start.copy_from_slice(chunk);
-        }
-        state.write_u64(u64::from_ne_bytes(word) | 0x2020_2020_2020_2020);
-    }
+    words::hash_in_any_case(host.as_bytes(), state);
+    words::hash(path.as_bytes(), state);
     state.write_u64(u64::from(port) << 32 | u64::from(version.0));
     state.write_u64(credential.0);
-    path.hash(state);
     if !tenant.is_empty() {
-        tenant.hash(state);
+        words::hash(tenant.as_bytes(), state);
     }
-    for (name, value) in headers {
-        name.hash(state);
-        value.hash(state);
+    for (index, value) in headers {
+        state.write_usize(index);
+        words::hash(value.as_bytes(), state);
     }
 }
 
@@ -332,6 +362,21 @@ mod tests {
         assert!(!same(key(&a), key(&b), none));
         assert!(!same(key(&a), key(&bare), none));
         assert!(!same(key(&a).with_tenant("t"), key(&a), none));
+    }
+
+    #[test]
+    fn every_value_of_a_tenant_header_counts() {
+        let target = Uri::from_static("https://agent.example.com");
+        let of = |count: usize| -> HeaderMap {
+            let mut headers = HeaderMap::new();
+            (0..count).for_each(|n| assert_eq!(headers.append("x-tenant", HeaderValue::from(n)), n > 0));
+            headers
+        };
+        for (first, second) in (0..8).flat_map(|first| (0..8).map(move |second| (first, second))) {
+            let (a, b) = (of(first), of(second));
+            let is = same(CardKeyRef::new(&target, &a), CardKeyRef::new(&target, &b), Scope::default());
+            assert_eq!(is, first == second, "{first} {second}");
+        }
     }
 
     #[test]

@@ -16,6 +16,7 @@ mod search;
 mod shelf;
 mod stats;
 mod verify;
+mod words;
 
 #[cfg(all(test, not(shuttle)))]
 mod tests;

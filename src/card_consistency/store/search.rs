@@ -8,7 +8,7 @@ use http::{HeaderMap, Uri, response::Parts};
 use super::{
     CardAsk, CardEvidence, HeldCard, Inner, VerifiedTransport,
     clock::{Millis, span},
-    exchange::{Answer, Question, not_json},
+    exchange::{Answer, Question, VERSION, not_json},
     freshness::{self, Freshness},
     held::{self, Lease, Validators},
     key::{Credential, Scope},
@@ -195,9 +195,8 @@ impl Inner {
     fn lease(&self, headers: &HeaderMap, sent: Millis, learned: &mut Learned) -> (Lease, bool) {
         let freshness = Freshness::of(headers, self.clock.date(sent));
         let keying = self.shelf.keying();
-        let version = http::HeaderName::from_static("a2a-version");
         let by_credential = freshness::varies_by(headers, keying.credential_headers.iter());
-        let by_version = freshness::varies_by(headers, [&version].into_iter());
+        let by_version = freshness::varies_by(headers, [&VERSION].into_iter());
         learned.scope.credential |= freshness.private || by_credential == Some(true);
         learned.scope.version |= by_version == Some(true);
         let lifetime = match by_version {

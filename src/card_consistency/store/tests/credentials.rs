@@ -165,12 +165,31 @@ async fn a_card_that_becomes_public_is_everybodys_again() {
 
 #[tokio::test(start_paused = true)]
 async fn a_failure_of_the_moment_leaves_the_cards_of_others_alone() {
-    let agent = Agent::at(SCOPED, guarded);
+    let private = |_: &Seen| Reply::card("a").header("cache-control", "private, max-age=60");
+    for agent in [Agent::at(SCOPED, guarded), Agent::at(SCOPED, private)] {
+        let store = agent.store();
+        store.get(bearer("one")).await.unwrap();
+        *agent.answers.lock().unwrap() = Box::new(|_| Reply::status(500));
+        assert_eq!(class(&store, bearer("two")).await, Class::HttpStatus);
+        assert!(is_held(&store, &bearer("one")));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_agent_that_varies_now_by_this_and_now_by_that_is_asked_for_each() {
+    let agent = Agent::new(|seen| match seen.header("a2a-version") {
+        Some(version) => Reply::card(version).header("vary", "A2A-Version"),
+        None => Reply::card("none").header("cache-control", "private, max-age=60"),
+    });
     let store = agent.store();
-    store.get(bearer("one")).await.unwrap();
-    *agent.answers.lock().unwrap() = Box::new(|_| Reply::status(500));
-    assert_eq!(class(&store, bearer("two")).await, Class::HttpStatus);
-    assert!(is_held(&store, &bearer("one")));
+    let asks = || [bearer("one"), bearer("one").version(ProtocolVersion::V1_0), bearer("two")];
+    for _ in 0..5 {
+        for ask in asks() {
+            store.get(ask).await.unwrap();
+        }
+    }
+    assert!(asks().iter().all(|ask| is_held(&store, ask)));
+    assert!(agent.count() <= 5, "{}", agent.count());
 }
 
 #[tokio::test(start_paused = true)]
@@ -227,4 +246,37 @@ async fn version_and_credential_can_both_matter() {
             assert!(is_held(&store, &bearer(token).version(version)), "{token} {version}");
         }
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn private_cards_that_are_not_stored_are_each_credentials_own_too() {
+    let agent = Agent::new(|seen| {
+        let reply = guarded(seen).header("cache-control", "no-store");
+        if seen.header("authorization").is_some() { reply.after(Duration::from_secs(1)) } else { reply }
+    });
+    let store = agent.store();
+    let tokens = ["one", "two", "three", "four", "five"];
+    for _ in 0..2 {
+        let calls: Vec<_> = (0..100).map(|n| (tokens[n % 5], tokio::spawn(store.get(bearer(tokens[n % 5]))))).collect();
+        for (token, call) in calls {
+            assert_eq!(named(&call.await.unwrap().unwrap()), token);
+        }
+    }
+    assert_eq!(store.stats().entries, 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_failure_behind_one_credential_is_not_that_of_others() {
+    let agent = Agent::at(SCOPED, |_| Reply::card("public").header("cache-control", "max-age=1"));
+    let store = agent.store();
+    store.get(bearer("one")).await.unwrap();
+    *agent.answers.lock().unwrap() = Box::new(|seen| match seen.header("authorization") {
+        Some("one") => Reply::status(500),
+        _ => guarded(seen),
+    });
+    pass(1).await;
+    assert_eq!(class(&store, bearer("one")).await, Class::HttpStatus);
+    assert_eq!(name(&store, bearer("two")).await, "two");
+    assert_eq!(class(&store, bearer("one")).await, Class::HttpStatus);
+    assert_eq!(agent.count(), 4);
 }

@@ -145,6 +145,13 @@ async fn reading_stops_at_the_cap() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_card_that_says_it_is_too_large_is_not_read() {
+    let agent = Agent::script([Reply::json(vec![b' '; 262_145])]);
+    assert_eq!(class(&agent.store(), ask()).await, Class::TooLarge);
+    assert_eq!(*agent.frames.lock().unwrap(), 0);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_card_of_exactly_the_cap_is_read() {
     let text = card("a");
     for (cap, fits) in [(text.len(), true), (text.len() - 1, false)] {

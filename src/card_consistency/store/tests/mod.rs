@@ -200,6 +200,13 @@ impl Body for Scripted {
             None => Poll::Ready(None),
         }
     }
+
+    fn size_hint(&self) -> http_body::SizeHint {
+        match self.hangs {
+            true => http_body::SizeHint::default(),
+            false => http_body::SizeHint::with_exact(self.frames.iter().map(|frame| frame.len() as u64).sum()),
+        }
+    }
 }
 
 fn ask() -> CardAsk {

@@ -277,3 +277,27 @@ async fn stale_while_revalidate_renews_behind_the_call() {
     assert_eq!(name(&store, ask()).await, "b");
     assert_eq!((began.elapsed(), agent.count()), (Duration::from_secs(1), 3));
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_304_ends_a_row_of_failures() {
+    let agent = Agent::script([
+        Reply::card("a").header("cache-control", "max-age=1").header("etag", "\"1\""),
+        Reply::status(500),
+        Reply::status(304),
+        Reply::status(500),
+    ]);
+    let store = agent.store();
+    store.get(ask()).await.unwrap();
+    pass(1).await;
+    store.get(ask()).await.unwrap_err();
+    pass(5).await;
+    store.get(ask()).await.unwrap();
+    pass(1).await;
+    store.get(ask()).await.unwrap_err();
+    pass_ms(4999).await;
+    store.get(ask()).await.unwrap_err();
+    assert_eq!(agent.count(), 4);
+    pass_ms(1).await;
+    store.get(ask()).await.unwrap_err();
+    assert_eq!(agent.count(), 5);
+}
