@@ -91,6 +91,12 @@ bounds! {
 }
 
 impl LimitOverrides {
+    /// Sets the total of unary calls and of streams.
+    #[must_use]
+    pub fn total(self, total: Duration) -> Self {
+        self.total_unary(total).total_stream(total)
+    }
+
     /// The total of the call, whichever kind it turns out to be.
     pub(crate) fn longest_total(&self) -> Option<Duration> {
         Some(self.total_unary?.max(self.total_stream?))

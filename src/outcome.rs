@@ -2,7 +2,7 @@
 
 use std::{fmt, time::Duration};
 
-use http::StatusCode;
+use http::{StatusCode, Uri};
 use tokio::time::Instant;
 
 use crate::{
@@ -181,6 +181,7 @@ pub struct Outcome<'a> {
     pub(crate) kind: OutcomeKind,
     pub(crate) class: Class,
     pub(crate) call: &'a Call,
+    pub(crate) target: Option<&'a Uri>,
     pub(crate) error: Option<&'a CallError>,
     pub(crate) status: Option<StatusCode>,
     pub(crate) task_id: Option<&'a str>,
@@ -207,6 +208,12 @@ impl<'a> Outcome<'a> {
     #[must_use]
     pub fn call(&self) -> &'a Call {
         self.call
+    }
+
+    /// The URI that the request was sent to.
+    #[must_use]
+    pub fn target(&self) -> Option<&'a Uri> {
+        self.target
     }
 
     /// The error that the caller gets, if it gets one.
@@ -259,11 +266,17 @@ impl<'a> Outcome<'a> {
 /// A closure over `&Outcome<'_>` is one; `()`, the default, observes nothing and costs nothing. It is called where the
 /// call ends, on a path that others wait for (in a `Drop` even): count, do not block.
 pub trait Observe {
+    /// Whether anybody listens: if not, no outcome is put together.
+    #[doc(hidden)]
+    const LISTENS: bool = true;
+
     /// Takes note of an outcome.
     fn observe(&self, outcome: &Outcome<'_>);
 }
 
 impl Observe for () {
+    const LISTENS: bool = false;
+
     fn observe(&self, _: &Outcome<'_>) {}
 }
 

@@ -33,7 +33,7 @@ pub(super) enum End<E> {
     /// Nothing more, or what is left of the body.
     Rest,
     /// The body's trailers.
-    Trailers(HeaderMap),
+    Trailers(Box<HeaderMap>),
     /// The body's failure.
     Failed(E),
 }
@@ -94,7 +94,7 @@ where
         }
         match std::mem::replace(this.end, End::Rest) {
             End::Rest => {}
-            End::Trailers(trailers) => return Poll::Ready(Some(Ok(Frame::trailers(trailers)))),
+            End::Trailers(trailers) => return Poll::Ready(Some(Ok(Frame::trailers(*trailers)))),
             End::Failed(error) => return Poll::Ready(Some(Err(error))),
         }
         match this.rest.as_mut().as_pin_mut() {

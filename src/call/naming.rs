@@ -7,7 +7,8 @@ use crate::wire::{Envelope, MediaType, RequestScan, SmallText};
 
 /// A call on its way to its name: what the head tells, then what the body tells.
 pub(super) struct Naming {
-    call: Call,
+    /// Taken at the end.
+    call: Option<Call>,
     scan: Option<RequestScan>,
 }
 
@@ -18,7 +19,7 @@ impl Naming {
         let scan = body_envelope(&call, parts).map(|envelope| {
             RequestScan::new(envelope, config.skill_metadata.as_deref(), config.region_metadata.as_deref())
         });
-        Self { call, scan }
+        Self { call: Some(call), scan }
     }
 
     /// Whether the body can tell more.
@@ -38,11 +39,11 @@ impl Naming {
     }
 
     /// The call, named from all that was seen.
-    pub(super) fn finish(self, config: &Config, parts: &Parts) -> Call {
-        let Self { call, scan } = self;
-        let Some(mut scan) = scan else { return call };
+    pub(super) fn finish(&mut self, config: &Config, parts: &Parts) -> Call {
+        let call = self.call.take().unwrap_or_default();
+        let Some(scan) = &mut self.scan else { return call };
         scan.finish();
-        let call = of_body(call, &scan);
+        let call = of_body(call, scan);
         // It was no JSON-RPC, so the path has the last word.
         if call.binding().is_none() { of_path(config, call, parts) } else { call }
     }
@@ -74,20 +75,20 @@ fn of_head(config: &Config, given: Call, parts: &Parts) -> Call {
     if call.target().is_none() {
         call = call.with_target(parts.uri.clone());
     }
-    if call.skill().is_none() {
-        if let Some(skill) = config.skill_header.as_ref().and_then(|name| header(&parts.headers, name.as_str())) {
-            call = call.with_skill(skill);
-        }
+    if call.skill().is_none()
+        && let Some(skill) = config.skill_header.as_ref().and_then(|name| header(&parts.headers, name.as_str()))
+    {
+        call = call.with_skill(skill);
     }
-    if call.region().is_none() {
-        if let Some(region) = config.region_header.as_ref().and_then(|name| header(&parts.headers, name.as_str())) {
-            call = call.with_region(region);
-        }
+    if call.region().is_none()
+        && let Some(region) = config.region_header.as_ref().and_then(|name| header(&parts.headers, name.as_str()))
+    {
+        call = call.with_region(region);
     }
-    if call.binding().is_none() {
-        if let Some(binding) = grpc_binding(&parts.headers) {
-            return call.with_binding(binding);
-        }
+    if call.binding().is_none()
+        && let Some(binding) = grpc_binding(&parts.headers)
+    {
+        return call.with_binding(binding);
     }
     match http_path::name(&parts.method, parts.uri.path()) {
         // A path that has the form without naming an operation may be a JSON-RPC endpoint's: the body decides.

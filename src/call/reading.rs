@@ -59,7 +59,7 @@ where
                     }
                     Err(frame) => {
                         if let Ok(trailers) = frame.into_trailers() {
-                            self.end = End::Trailers(trailers);
+                            self.end = End::Trailers(Box::new(trailers));
                         }
                         self.rest = None;
                     }

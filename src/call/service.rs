@@ -158,7 +158,7 @@ where
                     let Some(waiting) = waiting.take() else {
                         return Poll::Pending;
                     };
-                    let Waiting { service, config, mut parts, naming, reading } = *waiting;
+                    let Waiting { service, config, mut parts, mut naming, reading } = *waiting;
                     let call = naming.finish(&config, &parts);
                     parts.extensions.insert(call);
                     State::Readying { service, request: Some(Request::from_parts(parts, reading.into_body())) }

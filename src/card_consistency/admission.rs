@@ -54,8 +54,8 @@ impl Admission {
 
     fn concerns(&self, call: &Call, target: &Uri) -> bool {
         let same = |origin: &Uri| {
-            let authority = |uri: &Uri| uri.authority().map(|authority| authority.as_str().to_ascii_lowercase());
-            origin.scheme() == target.scheme() && authority(origin) == authority(target)
+            let host = |uri: &Uri| uri.host().map(str::to_ascii_lowercase);
+            origin.scheme() == target.scheme() && host(origin) == host(target) && port(origin) == port(target)
         };
         call.capability() == Some(self.capability) && self.origin.as_ref().is_none_or(same)
     }
@@ -72,6 +72,10 @@ impl Admission {
         let bindings = self.bindings.iter().flatten().map(|binding| binding.as_str().to_owned());
         bindings.chain(self.media_types.iter().flatten().map(|media| media.to_string())).collect()
     }
+}
+
+fn port(uri: &Uri) -> u16 {
+    uri.port_u16().unwrap_or_else(|| if uri.scheme_str() == Some("http") { 80 } else { 443 })
 }
 
 /// Refuses a shape that what is registered for its capability does not admit.

@@ -13,7 +13,9 @@ use pin_project_lite::pin_project;
 use tokio::time::Instant;
 use tower_service::Service;
 
-use super::{CardConsistencyBody, Direct, Resolution, contradiction::Watch, layer::Config, store::HeldCard};
+use super::{
+    CardConsistencyBody, Direct, Resolution, contradiction::Watch, layer::Config, service::go_to, store::HeldCard,
+};
 use crate::{
     call::{Call, CallBody},
     error::{BoxError, CallError, CardFailure, Failure, recognise},
@@ -63,7 +65,6 @@ where
     pub(super) config: Arc<Config<R>>,
     pub(super) head: Parts,
     pub(super) body: CallBody<B>,
-    pub(super) call: Call,
     pub(super) deadline: Instant,
 }
 
@@ -78,16 +79,7 @@ where
 
     pub(super) fn waiting(wish: Wish, waiting: Waiting<S, B, R>, call: Call) -> Self {
         let wish = match wish {
-            // A resolver has no bound of its own.
-            Wish::Resolving { resolution } => {
-                let (deadline, bound) = (waiting.deadline, waiting.config.wait());
-                Wish::Resolving {
-                    resolution: Box::pin(async move {
-                        let late = Resolution::Refused(CardFailure::FetchTimeout { bound });
-                        tokio::time::timeout_at(deadline, resolution).await.unwrap_or(late)
-                    }),
-                }
-            }
+            Wish::Resolving { resolution } => bounded(resolution, &waiting),
             fetching => fetching,
         };
         Self { state: State::Waiting { wish, waiting: Some(Box::new(waiting)) }, call }
@@ -121,13 +113,13 @@ where
                     Wish::Resolving { resolution } => {
                         let resolution = ready!(resolution.as_mut().poll(cx));
                         let Some(waiting) = waiting.take() else { return Poll::Pending };
-                        resolved(resolution, waiting)
+                        resolved(resolution, waiting, call)
                     }
                     Wish::Fetching { fetch } => {
                         let fetched = ready!(fetch.as_mut().poll(cx));
                         let Some(waiting) = waiting.take() else { return Poll::Pending };
                         match fetched {
-                            Ok(card) => with_card(card, *waiting),
+                            Ok(card) => with_card(card, *waiting, call),
                             Err(failure) => State::Refused { error: Some(refusal(call, failure)) },
                         }
                     }
@@ -162,43 +154,62 @@ where
     }
 }
 
+/// A resolver has no bound of its own, and may come to another.
+fn bounded<S, B, R>(resolution: Pin<Box<dyn Future<Output = Resolution> + Send>>, waiting: &Waiting<S, B, R>) -> Wish
+where
+    B: Body,
+{
+    let (deadline, bound) = (waiting.deadline, waiting.config.wait());
+    Wish::Resolving {
+        resolution: Box::pin(async move {
+            let late = Resolution::Refused(CardFailure::FetchTimeout { bound });
+            tokio::time::timeout_at(deadline, resolution).await.unwrap_or(late)
+        }),
+    }
+}
+
 /// The target is known: now the card, held or fetched.
-fn resolved<S, B, R, F>(resolution: Resolution, mut waiting: Box<Waiting<S, B, R>>) -> State<S, B, R, F>
+fn resolved<S, B, R, F>(
+    resolution: Resolution,
+    mut waiting: Box<Waiting<S, B, R>>,
+    call: &mut Call,
+) -> State<S, B, R, F>
 where
     B: Body,
 {
     match resolution {
         Resolution::AsSent => {}
-        Resolution::To(uri) => waiting.head.uri = uri,
-        Resolution::Refused(failure) => return State::Refused { error: Some(refusal(&waiting.call, failure)) },
+        Resolution::To(uri) => go_to(&mut waiting.head, call, uri),
+        Resolution::Refused(failure) => return State::Refused { error: Some(refusal(call, failure)) },
         Resolution::Later(resolution) => {
-            return State::Waiting { wish: Wish::Resolving { resolution }, waiting: Some(waiting) };
+            return State::Waiting { wish: bounded(resolution, &waiting), waiting: Some(waiting) };
         }
     }
-    if let Some(card) = waiting.config.held(&waiting.head, &waiting.call) {
-        return with_card(card, *waiting);
+    // That took a while, perhaps: a card that was fresh when the call began need not be now.
+    if let Some(card) = waiting.config.held(&waiting.head, call, Instant::now()) {
+        return with_card(card, *waiting, call);
     }
-    match waiting.config.ask(&waiting.head, &waiting.call) {
+    match waiting.config.ask(&waiting.head, call) {
         Ok(ask) => {
             let left = waiting.deadline.saturating_duration_since(Instant::now());
             let fetch = Box::pin(waiting.config.store.get(ask.bound(left)));
             State::Waiting { wish: Wish::Fetching { fetch }, waiting: Some(waiting) }
         }
-        Err(failure) => State::Refused { error: Some(refusal(&waiting.call, failure)) },
+        Err(failure) => State::Refused { error: Some(refusal(call, failure)) },
     }
 }
 
-fn with_card<S, B, R, F>(card: Arc<HeldCard>, waiting: Waiting<S, B, R>) -> State<S, B, R, F>
+fn with_card<S, B, R, F>(card: Arc<HeldCard>, waiting: Waiting<S, B, R>, call: &mut Call) -> State<S, B, R, F>
 where
     B: Body,
 {
-    let Waiting { service, config, mut head, mut body, call, .. } = waiting;
-    match config.prepare(&card, &call, &mut head, &mut body) {
+    let Waiting { service, config, mut head, mut body, .. } = waiting;
+    match config.prepare(&card, call, &mut head, &mut body) {
         Ok(()) => {
             let watch = Watch { store: config.store.clone(), card };
             State::Readying { service, request: Some(Request::from_parts(head, body)), watch: Some(watch) }
         }
-        Err(failure) => State::Refused { error: Some(refusal(&call, failure)) },
+        Err(failure) => State::Refused { error: Some(refusal(call, failure)) },
     }
 }
 

@@ -62,17 +62,24 @@ impl Rules {
     /// Whether a card is the target's at all. All calls of one target share the verdict, so it goes by what they have in
     /// common: the URL. Binding, version and tenant are each call's own matter.
     pub(super) fn counts(&self, card: &AgentCard, call: &Call, target: &Uri) -> Result<(), CardFailure> {
-        match self.interface(card, call, target) {
-            Err(failure @ (CardFailure::UrlMismatch { .. } | CardFailure::UnusableUrl { .. })) => Err(failure),
-            _ => Ok(()),
-        }
+        let failure = match self.interface(card, call, target) {
+            Err(failure @ (CardFailure::UrlMismatch { .. } | CardFailure::UnusableUrl { .. })) => failure,
+            _ => return Ok(()),
+        };
+        // The call's own binding is elsewhere. The card is the target's all the same if another one is here.
+        let is_here = |binding| {
+            let found = self.interface(card, &Call::new().with_binding(binding), target);
+            matches!(found, Ok(_) | Err(CardFailure::UnsupportedVersion { .. } | CardFailure::TenantMismatch { .. }))
+        };
+        let mut bindings = [Binding::JsonRpc, Binding::HttpJson].into_iter();
+        if bindings.any(|binding| call.binding() != Some(binding) && is_here(binding)) { Ok(()) } else { Err(failure) }
     }
 
     /// Refuses a call that the card does not cover, and completes one that it does: version header and tenant.
     pub(super) fn apply<B>(
         &self,
         held: &HeldCard,
-        call: &Call,
+        call: &mut Call,
         head: &mut Parts,
         body: &mut CallBody<B>,
     ) -> Result<(), CardFailure>
@@ -97,8 +104,10 @@ impl Rules {
         }
         admission::check(&self.admissions, call, &head.uri)?;
         let version = call.version().or_else(|| interface.version().known());
-        if version.is_some_and(|version| version >= ProtocolVersion::V1_0) {
+        if version == Some(ProtocolVersion::V1_0) {
             state_version(head);
+        }
+        if version.is_some_and(|version| version >= ProtocolVersion::V1_0) {
             if let (Some(wanted), None, false) = (interface.tenant(), call.tenant(), tenant_in_path) {
                 set_tenant(wanted, call, head, body)?;
             }
@@ -114,8 +123,11 @@ impl Rules {
         head: &Parts,
     ) -> Result<(&'c AgentInterface, bool), CardFailure> {
         let card = held.card();
-        if let Some(known) = held.matched.get().filter(|known| known.fits(call)) {
-            if let Some(interface) = card.interfaces().get(known.index) {
+        // What is remembered is shared by all layers over the store, so that only the default policy goes by it.
+        let by_default = self.urls == UrlPolicy::strict();
+        if let Some(known) = held.matched.get().filter(|known| by_default && known.fits(call)) {
+            let known_at = |interface: &&AgentInterface| is_at(interface, call, &head.uri);
+            if let Some(interface) = card.interfaces().get(known.index).filter(known_at) {
                 return Ok((interface, known.tenant_in_path));
             }
         }
@@ -128,14 +140,28 @@ impl Rules {
                 request: "none, and the card declares several at this URL".into(),
             });
         }
-        held.matched.get_or_init(|| Matched {
-            binding: call.binding(),
-            version: call.version(),
-            tenant: call.tenant().map(Into::into),
-            index,
-            tenant_in_path,
-        });
+        if by_default {
+            held.matched.get_or_init(|| Matched {
+                binding: call.binding(),
+                version: call.version(),
+                tenant: call.tenant().map(Into::into),
+                index,
+                tenant_in_path,
+            });
+        }
         Ok((interface, tenant_in_path))
+    }
+}
+
+/// Calls that find one card may differ in a slash at the end, which over JSON-RPC makes another URL.
+fn is_at(interface: &AgentInterface, call: &Call, uri: &Uri) -> bool {
+    call.binding() == Some(Binding::HttpJson) || interface.parsed_url().is_ok_and(|url| url.path() == uri.path())
+}
+
+/// Layers below find the call in the request's extensions, if anyone has put it there.
+pub(super) fn tell(head: &mut Parts, call: &Call) {
+    if let Some(told) = head.extensions.get_mut::<Call>() {
+        *told = call.clone();
     }
 }
 
@@ -158,7 +184,7 @@ fn extensions_of(head: &Parts) -> Vec<&str> {
         .collect()
 }
 
-fn set_tenant<B>(wanted: &str, call: &Call, head: &mut Parts, body: &mut CallBody<B>) -> Result<(), CardFailure>
+fn set_tenant<B>(wanted: &str, call: &mut Call, head: &mut Parts, body: &mut CallBody<B>) -> Result<(), CardFailure>
 where
     B: Body,
 {
@@ -179,8 +205,11 @@ where
             let prefix = operation_prefix(&head.method, head.uri.path()).unwrap_or_default().to_owned();
             head.uri =
                 tenant::in_path(&head.uri, &prefix, wanted).ok_or_else(|| cannot("the path has no place for it"))?;
+            *call = std::mem::take(call).with_target(head.uri.clone());
         }
         _ => return Err(cannot("nothing here sets it over this binding")),
     }
+    *call = std::mem::take(call).with_tenant(wanted);
+    tell(head, call);
     Ok(())
 }

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     call::{Binding, Call, ProtocolVersion, operation_prefix},
-    card::{AgentCard, AgentInterface, ClientSpeaks, Origin, UrlPolicy},
+    card::{AgentCard, AgentInterface, ClientSpeaks, Dialect, Origin, UrlPolicy},
     error::CardFailure,
 };
 
@@ -41,23 +41,33 @@ impl Resolve for Route {
         let ask = CardAsk::new(self.base.clone(), head.headers.clone()).version(call.version());
         let Self { hints, base, urls } = self.clone();
         let call = call.clone();
-        let operation =
-            operation_prefix(&head.method, head.uri.path()).and_then(|prefix| head.uri.path().strip_prefix(prefix));
-        let operation = operation.unwrap_or_default().to_owned();
+        let prefix = operation_prefix(&head.method, head.uri.path()).unwrap_or_default();
+        let operation = head.uri.path().strip_prefix(prefix).unwrap_or_default().to_owned();
+        let tenant = tenant_of(prefix, self.base.path()).map(str::to_owned);
         let query = head.uri.query().map(str::to_owned);
         Resolution::Later(Box::pin(async move {
             let card = match hints.get(ask).await {
                 Ok(card) => card,
                 Err(failure) => return Resolution::Refused(failure),
             };
-            match select(card.card(), &call, &base, &urls)
-                .and_then(|i| rewritten(i, &call, &operation, query.as_deref(), &base))
-            {
+            match select(card.card(), &call, &base, &urls).and_then(|interface| {
+                // Whether it is the interface's, its own card says.
+                let tenant =
+                    tenant.filter(|_| interface.tenant().is_some() && interface.dialect() == Some(Dialect::V1));
+                let operation = tenant.map_or(operation.clone(), |tenant| format!("/{tenant}{operation}"));
+                rewritten(interface, &call, &operation, query.as_deref(), &base)
+            }) {
                 Ok(uri) => Resolution::To(uri),
                 Err(failure) => Resolution::Refused(failure),
             }
         }))
     }
+}
+
+/// What stands between the agent's base path and the operation: `/{tenant}` over HTTP+JSON (A2A 1.0 §8.3.2).
+fn tenant_of<'p>(prefix: &'p str, base: &str) -> Option<&'p str> {
+    let tenant = prefix.strip_prefix(base.trim_end_matches('/'))?.strip_prefix('/')?;
+    (!tenant.is_empty() && !tenant.contains('/') && tenant != "v1").then_some(tenant)
 }
 
 fn select<'c>(
@@ -67,7 +77,9 @@ fn select<'c>(
     urls: &UrlPolicy,
 ) -> Result<&'c AgentInterface, CardFailure> {
     let version = call.version().unwrap_or(ProtocolVersion::V1_0);
-    let speaks = ClientSpeaks::new(call.binding(), [version]);
+    // 0.2 had the spelling of 0.3 before it.
+    let older = (version == ProtocolVersion::V0_3).then_some(ProtocolVersion::V0_2);
+    let speaks = ClientSpeaks::new(call.binding(), std::iter::once(version).chain(older));
     let (_, interface) = card.select(&speaks).map_err(|flaw| CardFailure::of(flaw.into(), base))?;
     let origin =
         Origin::of(base).map_err(|why| CardFailure::UnusableUrl { url: base.to_string(), why: why.to_string() })?;

@@ -73,23 +73,25 @@ where
 
     fn call(&mut self, request: Request<CallBody<B>>) -> Self::Future {
         let (mut head, body) = request.into_parts();
-        let call = match head.extensions.get::<Call>() {
+        let mut call = match head.extensions.get::<Call>() {
             Some(call) => call.clone(),
             None => call::from_head(&head.method, &head.uri, &head.headers),
         };
         if call.operation().is_none() || call.binding() == Some(Binding::Grpc) {
             return CardConsistencyFuture::calling(self.inner.call(Request::from_parts(head, body)), call, None);
         }
-        if let Err(failure) = complete(&mut head, self.config.origin.as_ref()) {
-            return CardConsistencyFuture::refused(&call, failure);
+        if let Err(failure) = complete(&mut head, &mut call, self.config.origin.as_ref()) {
+            return self.refuse(&call, failure);
         }
         match self.config.resolver.resolve(&head, &call) {
             Resolution::AsSent => {}
-            Resolution::To(uri) => head.uri = uri,
-            Resolution::Refused(failure) => return CardConsistencyFuture::refused(&call, failure),
+            Resolution::To(uri) => go_to(&mut head, &mut call, uri),
+            Resolution::Refused(failure) => return self.refuse(&call, failure),
             Resolution::Later(resolution) => return self.wait(Wish::Resolving { resolution }, head, body, call),
         }
-        match self.config.held(&head, &call) {
+        // The call's own beginning is now, as near as matters, and costs no look at the clock.
+        let now = call.began().unwrap_or_else(Instant::now);
+        match self.config.held(&head, &call, now) {
             // A hit: the service that was polled ready is called, and nothing waits.
             Some(card) => self.go(card, head, body, call),
             None => match self.config.ask(&head, &call) {
@@ -97,7 +99,7 @@ where
                     let fetch = Box::pin(self.config.store.get(ask));
                     self.wait(Wish::Fetching { fetch }, head, body, call)
                 }
-                Err(failure) => CardConsistencyFuture::refused(&call, failure),
+                Err(failure) => self.refuse(&call, failure),
             },
         }
     }
@@ -117,8 +119,18 @@ where
         let service = self.inner.clone();
         self.inner = service.clone();
         let deadline = Instant::now() + self.config.wait;
-        let waiting = Waiting { service, config: Arc::clone(&self.config), head, body, call: call.clone(), deadline };
+        let waiting = Waiting { service, config: Arc::clone(&self.config), head, body, deadline };
         CardConsistencyFuture::waiting(wish, waiting, call)
+    }
+
+    /// The ready service is not called, and who is idle must not hold a place either.
+    fn refuse<B, P>(&mut self, call: &Call, failure: CardFailure) -> CardConsistencyFuture<S, B, R>
+    where
+        S: Service<Request<CallBody<B>>, Response = Response<P>>,
+        B: Body,
+    {
+        self.inner = self.inner.clone();
+        CardConsistencyFuture::refused(call, failure)
     }
 
     fn go<B, P>(
@@ -126,27 +138,25 @@ where
         card: Arc<HeldCard>,
         mut head: Parts,
         mut body: CallBody<B>,
-        call: Call,
+        mut call: Call,
     ) -> CardConsistencyFuture<S, B, R>
     where
         S: Service<Request<CallBody<B>>, Response = Response<P>>,
         B: Body,
     {
-        match self.config.prepare(&card, &call, &mut head, &mut body) {
+        match self.config.prepare(&card, &mut call, &mut head, &mut body) {
             Ok(()) => {
                 let watch = Watch { store: self.config.store.clone(), card };
                 let future = self.inner.call(Request::from_parts(head, body));
                 CardConsistencyFuture::calling(future, call, Some(watch))
             }
-            Err(failure) => CardConsistencyFuture::refused(&call, failure),
+            Err(failure) => self.refuse(&call, failure),
         }
     }
 }
 
 impl<R> Config<R> {
-    pub(super) fn held(&self, head: &Parts, call: &Call) -> Option<Arc<HeldCard>> {
-        // The call's own beginning is now, as near as matters, and costs no look at the clock.
-        let now = call.began().unwrap_or_else(Instant::now);
+    pub(super) fn held(&self, head: &Parts, call: &Call, now: Instant) -> Option<Arc<HeldCard>> {
         let at = CardKeyRef::new(&head.uri, &head.headers)
             .with_path(matching::base_path(head, call))
             .with_version(call.version())
@@ -168,7 +178,7 @@ impl<R> Config<R> {
     pub(super) fn prepare<B>(
         &self,
         card: &HeldCard,
-        call: &Call,
+        call: &mut Call,
         head: &mut Parts,
         body: &mut CallBody<B>,
     ) -> Result<(), CardFailure>
@@ -184,8 +194,15 @@ impl<R> Config<R> {
     }
 }
 
+/// The call goes somewhere else than its request said. Errors and layers below are to say where.
+pub(super) fn go_to(head: &mut Parts, call: &mut Call, uri: Uri) {
+    *call = std::mem::take(call).with_target(uri.clone());
+    head.uri = uri;
+    matching::tell(head, call);
+}
+
 /// Completes a relative URI.
-fn complete(head: &mut Parts, origin: Option<&Uri>) -> Result<(), CardFailure> {
+fn complete(head: &mut Parts, call: &mut Call, origin: Option<&Uri>) -> Result<(), CardFailure> {
     if head.uri.scheme().is_some() && head.uri.authority().is_some() {
         return Ok(());
     }
@@ -196,6 +213,7 @@ fn complete(head: &mut Parts, origin: Option<&Uri>) -> Result<(), CardFailure> {
     parts.scheme = origin.scheme().cloned();
     parts.authority = origin.authority().cloned();
     parts.path_and_query = parts.path_and_query.or_else(|| Some(http::uri::PathAndQuery::from_static("/")));
-    head.uri = Uri::from_parts(parts).map_err(|_| unusable(origin, "it is no origin that completes a relative URI"))?;
+    let uri = Uri::from_parts(parts).map_err(|_| unusable(origin, "it is no origin that completes a relative URI"))?;
+    go_to(head, call, uri);
     Ok(())
 }

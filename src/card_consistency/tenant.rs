@@ -1,8 +1,11 @@
 //! Sets the tenant of the selected interface in a request that names none (A2A 1.0 §8.3.2).
 
+use std::ops::Range;
+
 use bytes::{Bytes, BytesMut};
 use http::{HeaderMap, Uri, header::CONTENT_LENGTH, uri::PathAndQuery};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
 /// Unreserved characters of RFC 3986 stay as they are in a path segment.
@@ -18,32 +21,61 @@ pub(super) fn seal(headers: &HeaderMap) -> Option<&'static str> {
 }
 
 /// The JSON-RPC request with `params.tenant`; `None` if it is none to set it in. All other bytes stay.
+///
+/// An empty tenant is none (A2A 1.0 §8.3.2), and is replaced: of two members of one name, readers differ about which counts.
 pub(super) fn in_json_rpc(body: &Bytes, tenant: &str) -> Option<Bytes> {
-    #[derive(serde::Deserialize)]
+    #[derive(Deserialize)]
     struct Request<'a> {
-        #[serde(borrow)]
+        #[serde(borrow, default, deserialize_with = "present")]
         params: Option<&'a RawValue>,
+    }
+    #[derive(Deserialize)]
+    struct Params<'a> {
+        #[serde(borrow, default, deserialize_with = "present")]
+        tenant: Option<&'a RawValue>,
     }
     let text = std::str::from_utf8(body).ok()?;
     let request: Request<'_> = serde_json::from_str(text).ok()?;
     let value = serde_json::to_string(tenant).ok()?;
-    let mut edited = BytesMut::with_capacity(body.len() + value.len() + 24);
-    match request.params {
-        Some(params) => {
-            let at = params.get().as_ptr() as usize - text.as_ptr() as usize;
-            let inside = params.get().strip_prefix('{')?;
-            let comma = if inside.trim_start().starts_with('}') { "" } else { "," };
-            edited.extend_from_slice(&body[..=at]);
-            edited.extend_from_slice(format!("\"tenant\":{value}{comma}").as_bytes());
-            edited.extend_from_slice(&body[at + 1..]);
-        }
+    let Some(params) = request.params else {
+        let end = text.rfind('}')?;
+        return edited(text, end..end, &format!(",\"params\":{{\"tenant\":{value}}}"));
+    };
+    if params.get() == "null" {
+        return edited(text, place(text, params), &format!("{{\"tenant\":{value}}}"));
+    }
+    let inside = params.get().strip_prefix('{')?;
+    match serde_json::from_str::<Params<'_>>(params.get()).ok()?.tenant {
+        Some(none) if matches!(none.get(), "null" | "\"\"") => edited(text, place(text, none), &value),
+        // Another one, which nobody could read whole.
+        Some(_) => None,
         None => {
-            let end = text.rfind('}')?;
-            edited.extend_from_slice(&body[..end]);
-            edited.extend_from_slice(format!(",\"params\":{{\"tenant\":{value}}}").as_bytes());
-            edited.extend_from_slice(&body[end..]);
+            let start = place(text, params).start + 1;
+            let comma = if inside.trim_start().starts_with('}') { "" } else { "," };
+            edited(text, start..start, &format!("\"tenant\":{value}{comma}"))
         }
     }
+}
+
+/// A member that is there, be it `null`.
+fn present<'de: 'a, 'a, D>(deserializer: D) -> Result<Option<&'a RawValue>, D::Error>
+where
+    D: Deserializer<'de>,
+{
+    <&RawValue>::deserialize(deserializer).map(Some)
+}
+
+/// Where in the text a part of it stands.
+fn place(text: &str, part: &RawValue) -> Range<usize> {
+    let start = part.get().as_ptr() as usize - text.as_ptr() as usize;
+    start..start + part.get().len()
+}
+
+fn edited(text: &str, place: Range<usize>, with: &str) -> Option<Bytes> {
+    let mut edited = BytesMut::with_capacity(text.len() + with.len());
+    edited.extend_from_slice(text.get(..place.start)?.as_bytes());
+    edited.extend_from_slice(with.as_bytes());
+    edited.extend_from_slice(text.get(place.end..)?.as_bytes());
     Some(edited.freeze())
 }
 
@@ -81,10 +113,19 @@ mod tests {
             ),
             (r#"{"params":{ },"id":1}"#, r#"{"params":{"tenant":"a\"b" },"id":1}"#),
             (r#"{"id":1}"#, r#"{"id":1,"params":{"tenant":"a\"b"}}"#),
+            (r#"{"params": null ,"id":1}"#, r#"{"params": {"tenant":"a\"b"} ,"id":1}"#),
+            (r#"{"params":{"id":"t","tenant": "" }}"#, r#"{"params":{"id":"t","tenant": "a\"b" }}"#),
+            (r#"{"params":{"tenant":null}}"#, r#"{"params":{"tenant":"a\"b"}}"#),
         ] {
             assert_eq!(in_json_rpc(&Bytes::from_static(before.as_bytes()), "a\"b").unwrap(), after, "{before}");
         }
-        for not_editable in [r#"{"params":[1]}"#, "not json", "[]"] {
+        for not_editable in [
+            r#"{"params":[1]}"#,
+            r#"{"params":{"tenant":"other"}}"#,
+            r#"{"params":{"tenant":"","tenant":""}}"#,
+            "not json",
+            "[]",
+        ] {
             assert_eq!(in_json_rpc(&Bytes::from_static(not_editable.as_bytes()), "t"), None, "{not_editable}");
         }
     }

@@ -47,8 +47,8 @@ macro_rules! kinds {
                 self.call().shape()
             }
 
-            fn cause(&self) -> Class {
-                self.class()
+            fn class(&self) -> Class {
+                Self::class(self)
             }
         }
 

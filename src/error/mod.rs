@@ -59,8 +59,8 @@ pub trait CapabilityNegotiationError: StdError {
     fn capability(&self) -> Option<Capability>;
     /// What exactly was asked.
     fn shape(&self) -> Shape;
-    /// What stood in the way.
-    fn cause(&self) -> Class;
+    /// What stood in the way: the cause.
+    fn class(&self) -> Class;
 }
 
 impl CallError {
@@ -281,8 +281,8 @@ impl CapabilityNegotiationError for CallError {
         Self::shape(self)
     }
 
-    fn cause(&self) -> Class {
-        self.class()
+    fn class(&self) -> Class {
+        Self::class(self)
     }
 }
 

@@ -132,11 +132,11 @@ where
 #[derive(Debug)]
 pub(super) struct Replay {
     pieces: Pieces,
-    trailers: Option<HeaderMap>,
+    trailers: Option<Box<HeaderMap>>,
 }
 
 impl Replay {
-    pub(super) fn new(pieces: Pieces, trailers: Option<HeaderMap>) -> Self {
+    pub(super) fn new(pieces: Pieces, trailers: Option<Box<HeaderMap>>) -> Self {
         Self { pieces, trailers }
     }
 
@@ -152,7 +152,7 @@ impl Replay {
     }
 
     fn next(&mut self) -> Option<Frame<Bytes>> {
-        self.pieces.pop().map(Frame::data).or_else(|| self.trailers.take().map(Frame::trailers))
+        self.pieces.pop().map(Frame::data).or_else(|| self.trailers.take().map(|trailers| Frame::trailers(*trailers)))
     }
 
     fn is_done(&self) -> bool {

@@ -15,11 +15,13 @@ use tokio::{task::coop, time::Instant};
 use super::{
     deadline::{Deadlines, Due, Phase},
     layer::Config,
+    recovery::Recovery,
     rescue::{Origin, Rescued},
+    shape,
     timer::Timer,
 };
 use crate::{
-    call::Call,
+    call::{Call, Operation},
     error::{BoxError, CallError, Failure, Seen, recognise},
     limits::{Bounds, LimitOverrides},
     outcome::{Class, Observe, Outcome, OutcomeKind},
@@ -103,7 +105,7 @@ where
     pub(super) call: Call,
     pub(super) seen: Seen,
     /// Of an answer that is judged as a whole. It lives here because here nothing is moved.
-    pub(super) judge: Option<Judge>,
+    pub(super) judge: Judge,
     /// Where the request went, if the call does not say so itself.
     target: Option<Uri>,
     own_bounds: Option<Box<Bounds>>,
@@ -142,7 +144,7 @@ where
             config,
             call,
             seen: Seen::default(),
-            judge: None,
+            judge: Judge::new(shape::foreign_method()),
             target,
             own_bounds,
             deadlines,
@@ -169,10 +171,7 @@ where
     /// What the judge of the whole answer says.
     pub(super) fn verdict(&mut self) -> Verdict {
         let id = self.call.id().unwrap_or(&JsonRpcId::Other);
-        match &mut self.judge {
-            Some(judge) => judge.finish(id),
-            None => Verdict::Flawed(Flaw::Empty),
-        }
+        self.judge.finish(id)
     }
 
     pub(super) fn status(&self) -> StatusCode {
@@ -262,7 +261,10 @@ where
 
     /// What `strict()` says of slips, if it is on and there are any.
     pub(super) fn strictly(&self, tolerated: Tolerated) -> Option<CallError> {
-        let slip = tolerated.iter().next().filter(|_| self.config.strict)?;
+        if !self.config.strict {
+            return None;
+        }
+        let slip = tolerated.iter().next()?;
         let mut failure =
             self.failure(OutcomeKind::Broken, Class::ProtocolViolation, "the peer is slightly wrong, and strict is on");
         failure.got = Some(slip.into());
@@ -312,7 +314,10 @@ where
         if std::mem::replace(&mut self.settled, true) {
             return;
         }
-        let Some(facts) = self.judge.as_ref().map(Judge::facts) else { return };
+        if !O::LISTENS {
+            return;
+        }
+        let facts = self.judge.facts();
         let task_id = Some(facts.task_id.as_str()).filter(|id| !id.is_empty());
         self.observe(OutcomeKind::Success, Class::Success, None, task_id, facts.state, facts.tolerated);
     }
@@ -340,11 +345,11 @@ where
         if std::mem::replace(&mut self.settled, true) {
             return;
         }
-        let recovery = self.config.recovery.as_ref().filter(|recovery| recovery.cancels_on_failure());
-        if let (Some(recovery), Some(origin), Some(task_id)) = (recovery, &self.origin, error.task_id()) {
-            if is_loss(error) {
-                recovery.cancel(origin, task_id);
-            }
+        let recovery = self.canceller().filter(|recovery| recovery.cancels_on_failure());
+        if let (Some(recovery), Some(origin), Some(task_id)) = (recovery, &self.origin, error.task_id())
+            && is_loss(error)
+        {
+            recovery.cancel(origin, task_id);
         }
         let (task_id, state) = (error.task_id(), error.task_state());
         self.observe(error.outcome(), error.class(), Some(error), task_id, state, error.tolerated());
@@ -356,6 +361,11 @@ where
         let origin = self.origin.as_ref()?;
         let task_id = error.task_id()?;
         is_loss(error).then(|| recovery.ask(origin, task_id)).flatten()
+    }
+
+    /// Who only watches a task does not end it: a call that sent none cancels none.
+    fn canceller(&self) -> Option<&Recovery> {
+        self.config.recovery.as_ref().filter(|_| self.call.operation().is_some_and(Operation::is_send))
     }
 
     pub(super) fn origin(&self) -> Option<&Origin> {
@@ -375,6 +385,7 @@ where
             kind,
             class,
             call: &self.call,
+            target: self.target.as_ref().or_else(|| self.call.target()),
             error,
             status: self.seen.status,
             task_id,
@@ -413,7 +424,7 @@ where
             return self.succeed_as_seen();
         }
         self.settle_as(OutcomeKind::Abandoned, Class::Abandoned);
-        let recovery = self.config.recovery.as_ref().filter(|recovery| recovery.cancels_on_drop());
+        let recovery = self.canceller().filter(|recovery| recovery.cancels_on_drop());
         let task_id = self.seen.task_id.as_deref().or_else(|| self.call.task_id());
         if let (Some(recovery), Some(origin), Some(task_id)) = (recovery, &self.origin, task_id) {
             recovery.cancel(origin, task_id);

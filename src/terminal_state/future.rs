@@ -28,7 +28,7 @@ use crate::{
     call::Binding,
     error::{BoxError, CallError, PeerResponse},
     outcome::{Class, Observe, OutcomeKind},
-    wire::Tolerated,
+    wire::{Expected, Tolerated},
 };
 
 pin_project! {
@@ -87,16 +87,6 @@ where
     Done(Output<B, O>),
 }
 
-impl<F, B, O> Next<F, B, O>
-where
-    O: Observe,
-{
-    /// Of a future that is polled again after its end.
-    fn nothing() -> Self {
-        Self::State(State::Failed { error: None })
-    }
-}
-
 impl<F, B, E, O> Future for TerminalStateFuture<F, B, O>
 where
     F: Future<Output = Result<Response<B>, E>>,
@@ -118,7 +108,28 @@ where
                 StateProj::Head { future } => {
                     let Some(timed) = this.flight.as_mut() else { return Poll::Pending };
                     match future.poll(cx) {
-                        Poll::Ready(Ok(response)) => head_came(response, this.flight),
+                        Poll::Ready(Ok(response)) => {
+                            let (head, body) = response.into_parts();
+                            match head_came(&head, body.size_hint().lower(), timed.as_mut().flight()) {
+                                Start::Whole { purpose, expected } => {
+                                    let whole = Whole::new(head, purpose, expected, timed.as_mut().flight());
+                                    this.state.set(State::Whole { body, whole });
+                                    continue;
+                                }
+                                Start::Stream(expected) => {
+                                    let Some(flight) = this.flight.take() else { return Poll::Pending };
+                                    let live = Box::pin(Live::new(body, head, expected, flight));
+                                    Next::State(State::First { live: Some(live) })
+                                }
+                                Start::Pass { read_along } => {
+                                    let Some(flight) = this.flight.take() else { return Poll::Pending };
+                                    let passing = Passing::new(&head, read_along, flight);
+                                    let body = TerminalStateBody::passing(body, passing);
+                                    Next::Done(Ok(Response::from_parts(head, body)))
+                                }
+                                Start::Failed(error) => Next::Done(Err(error)),
+                            }
+                        }
                         Poll::Ready(Err(error)) => {
                             let flight = timed.as_mut().flight();
                             failed(flight.lost(error.into(), false), flight)
@@ -188,43 +199,39 @@ where
     }
 }
 
-fn head_came<F, B, O>(response: Response<B>, flight: &mut Option<Boxed<O>>) -> Next<F, B, O>
+/// What to do about the body behind a head.
+enum Start {
+    Whole { purpose: Purpose, expected: Option<Expected> },
+    Stream(Expected),
+    Pass { read_along: Option<Expected> },
+    Failed(CallError),
+}
+
+/// `length`: what the body holds at least.
+fn head_came<O>(head: &Parts, length: u64, flight: &mut Flight<O>) -> Start
 where
-    B: Body<Data = Bytes>,
-    B::Error: Into<BoxError>,
     O: Observe,
 {
-    let (head, body) = response.into_parts();
-    let Some(own) = flight.as_mut().map(|timed| timed.as_mut().flight()) else { return Next::nothing() };
-    own.seen.status = Some(head.status);
-    let (purpose, expected) = match judging::plan(&own.call, head.status, &head.headers) {
-        Plan::Pass { read_along } => {
-            let Some(flight) = flight.take() else { return Next::nothing() };
-            let passing = Passing::new(&head, read_along, flight);
-            return Next::Done(Ok(Response::from_parts(head, TerminalStateBody::passing(body, passing))));
-        }
-        Plan::Stream(expected) => {
-            let Some(flight) = flight.take() else { return Next::nothing() };
-            let live = Box::pin(Live::new(body, head, expected, flight));
-            return Next::State(State::First { live: Some(live) });
-        }
+    flight.seen.status = Some(head.status);
+    let (purpose, expected) = match judging::plan(&flight.call, head.status, &head.headers) {
+        Plan::Pass { read_along } => return Start::Pass { read_along },
+        Plan::Stream(expected) => return Start::Stream(expected),
         Plan::Broken(class, what) => {
-            let error = broken_by_head(&head, class, what, own);
-            own.fail(&error);
-            return Next::Done(Err(error));
+            let error = broken_by_head(head, class, what, flight);
+            flight.fail(&error);
+            return Start::Failed(error);
         }
         Plan::ErrorBody => (Purpose::Refusal, None),
         Plan::Whole(expected) => (Purpose::Result, Some(expected)),
         Plan::Downgrade(expected) => (Purpose::Downgrade, Some(expected)),
     };
     // A length that is declared too large need not be read to be refused.
-    if purpose != Purpose::Refusal && body.size_hint().lower() > own.limits().max_unary_body as u64 {
-        let error = broken_by_head(&head, Class::TooLarge, "the body is larger than max_unary_body", own);
-        own.fail(&error);
-        return Next::Done(Err(error));
+    if purpose != Purpose::Refusal && length > flight.limits().max_unary_body as u64 {
+        let error = broken_by_head(head, Class::TooLarge, "the body is larger than max_unary_body", flight);
+        flight.fail(&error);
+        return Start::Failed(error);
     }
-    let whole = Whole::new(head, purpose, expected, own);
-    Next::State(State::Whole { body, whole })
+    Start::Whole { purpose, expected }
 }
 
 /// The head alone says that this is no answer: the body is not waited for.

@@ -68,12 +68,7 @@ pub(super) fn plan(call: &Call, status: StatusCode, headers: &HeaderMap) -> Plan
 }
 
 pub(super) fn media_type(headers: &HeaderMap) -> MediaType {
-    match headers.get(CONTENT_TYPE).map(http::HeaderValue::as_bytes) {
-        // As nearly all servers spell them: no need to take these apart.
-        Some(b"application/json" | b"application/a2a+json") => MediaType::Json,
-        Some(b"text/event-stream") => MediaType::EventStream,
-        declared => MediaType::of(declared),
-    }
+    MediaType::of(headers.get(CONTENT_TYPE).map(http::HeaderValue::as_bytes))
 }
 
 /// The content coding, if there is one.

@@ -104,10 +104,10 @@ where
     pub(super) fn poll_first_event(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<Parts, CallError>> {
         loop {
             let rest = self.as_mut().project().rest;
-            if rest.timed.get().seen.events > 0 || (rest.over && rest.failure.is_none()) {
-                if let Some(head) = rest.head.take() {
-                    return Poll::Ready(Ok(*head));
-                }
+            if (rest.timed.get().seen.events > 0 || (rest.over && rest.failure.is_none()))
+                && let Some(head) = rest.head.take()
+            {
+                return Poll::Ready(Ok(*head));
             }
             if let Some(failure) = rest.failure.take() {
                 return Poll::Ready(Err(failure));
@@ -164,10 +164,11 @@ where
                 Ok(data) => {
                     rest.timed.as_mut().flight().note_frame(data.len());
                     rest.take_in(data);
-                    if !rest.over && rest.rescue.is_none() {
-                        if let Some(due) = rest.timed.as_mut().flight().check_bounds() {
-                            rest.bound_reached(due);
-                        }
+                    if !rest.over
+                        && rest.rescue.is_none()
+                        && let Some(due) = rest.timed.as_mut().flight().check_bounds()
+                    {
+                        rest.bound_reached(due);
                     }
                 }
                 Err(frame) => {
@@ -242,11 +243,10 @@ where
         if self.judge.progress() == Progress::Done {
             return self.let_out(data);
         }
-        if good > 0 {
-            let rest = data.split_off(good);
+        if good == data.len() {
             self.let_out(data);
-            self.held.push(rest);
         } else {
+            self.let_out(data.split_to(good));
             self.held.push(data);
         }
     }

@@ -14,9 +14,16 @@ const KEPT_SMALL: usize = 16;
 #[derive(Debug, Default)]
 pub(super) struct Pieces {
     first: Option<Bytes>,
-    more: VecDeque<Bytes>,
-    tail: BytesMut,
+    /// Most answers are of one frame: what the others need stays out of the way, since pieces are moved around.
+    more: Option<Box<More>>,
     len: usize,
+}
+
+/// All but the first.
+#[derive(Debug, Default)]
+struct More {
+    kept: VecDeque<Bytes>,
+    tail: BytesMut,
 }
 
 impl Pieces {
@@ -28,29 +35,20 @@ impl Pieces {
         self.len == 0
     }
 
+    #[inline]
     pub(super) fn push(&mut self, bytes: Bytes) {
-        if bytes.is_empty() {
-            return;
-        }
-        self.len += bytes.len();
-        if self.first.is_none() && self.more.is_empty() && self.tail.is_empty() {
-            self.first = Some(bytes);
-        } else if bytes.len() < KEPT_WHOLE && self.more.len() >= KEPT_SMALL {
-            self.tail.extend_from_slice(&bytes);
-        } else {
-            self.close_tail();
-            self.more.push_back(bytes);
+        if self.len == 0 {
+            self.len = bytes.len();
+            self.first = Some(bytes).filter(|bytes| !bytes.is_empty());
+        } else if !bytes.is_empty() {
+            self.len += bytes.len();
+            self.more.get_or_insert_default().push(bytes);
         }
     }
 
+    #[inline]
     pub(super) fn pop(&mut self) -> Option<Bytes> {
-        if self.len == 0 {
-            return None;
-        }
-        let bytes = match self.first.take().or_else(|| self.more.pop_front()) {
-            Some(bytes) => bytes,
-            None => self.tail.split().freeze(),
-        };
+        let bytes = self.first.take().or_else(|| self.more.as_mut()?.pop())?;
         self.len -= bytes.len();
         Some(bytes)
     }
@@ -85,14 +83,27 @@ impl Pieces {
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = &[u8]> {
-        self.first.iter().chain(&self.more).map(|bytes| &bytes[..]).chain(std::iter::once(&self.tail[..]))
+        self.first.iter().map(|bytes| &bytes[..]).chain(self.more.iter().flat_map(|more| more.iter()))
+    }
+}
+
+impl More {
+    fn push(&mut self, bytes: Bytes) {
+        if bytes.len() < KEPT_WHOLE && self.kept.len() >= KEPT_SMALL {
+            return self.tail.extend_from_slice(&bytes);
+        }
+        if self.tail.has_remaining() {
+            self.kept.push_back(self.tail.split().freeze());
+        }
+        self.kept.push_back(bytes);
     }
 
-    fn close_tail(&mut self) {
-        if self.tail.has_remaining() {
-            let tail = self.tail.split().freeze();
-            self.more.push_back(tail);
-        }
+    fn pop(&mut self) -> Option<Bytes> {
+        self.kept.pop_front().or_else(|| Some(self.tail.split().freeze()).filter(|tail| !tail.is_empty()))
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &[u8]> {
+        self.kept.iter().map(|bytes| &bytes[..]).chain(std::iter::once(&self.tail[..]))
     }
 }
 

@@ -74,7 +74,7 @@ impl Recovery {
         }
     }
 
-    /// Sends `CancelTask` after a timeout, a truncation or a lost connection, if the task's id is known (and, with
+    /// Sends `CancelTask` for a send that failed: after a timeout, a truncation or a lost connection, if the task's id is known (and, with
     /// [`reconcile`](Self::reconcile), if the task turned out not to have finished).
     #[must_use]
     pub fn cancel_on_failure(mut self) -> Self {
@@ -82,7 +82,7 @@ impl Recovery {
         self
     }
 
-    /// Sends `CancelTask` when the caller drops a call before its end, if the task's id is known. Needs a tokio
+    /// Sends `CancelTask` when the caller drops a send before its end, if the task's id is known. Needs a tokio
     /// runtime where it is dropped; without one nothing is sent.
     #[must_use]
     pub fn cancel_on_drop(mut self) -> Self {

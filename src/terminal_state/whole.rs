@@ -24,7 +24,7 @@ use super::{
 use crate::{
     error::{BoxError, CallError, PeerResponse},
     outcome::{Class, Observe},
-    wire::{Expected, Flaw, JsonRpcId, Judge, Payload, PeerError, Tolerated, Verdict},
+    wire::{Expected, Flaw, JsonRpcId, Payload, PeerError, Tolerated, Verdict},
 };
 
 /// What the whole is to become.
@@ -38,12 +38,13 @@ pub(super) enum Purpose {
     Refusal,
 }
 
+/// What is read, as a small thing: it moves. Its judge is in the [`Flight`], which does not.
 pub(super) struct Whole {
     head: Parts,
     purpose: Purpose,
     expected: Option<Expected>,
     pieces: Pieces,
-    trailers: Option<HeaderMap>,
+    trailers: Option<Box<HeaderMap>>,
     truncated: bool,
 }
 
@@ -56,7 +57,9 @@ impl Whole {
         O: Observe,
     {
         flight.enter(if flight.call.is_streaming() { Phase::FirstEvent } else { Phase::Body });
-        flight.judge = expected.map(Judge::new);
+        if let Some(expected) = expected {
+            flight.judge.expect(expected);
+        }
         Self { head, purpose, expected, pieces: Pieces::default(), trailers: None, truncated: false }
     }
 
@@ -91,7 +94,7 @@ impl Whole {
                         }
                     }
                     Err(frame) => {
-                        self.trailers = frame.into_trailers().ok();
+                        self.trailers = frame.into_trailers().ok().map(Box::new);
                         flight.note_frame(0);
                         if let Some(due) = flight.check_bounds() {
                             return Poll::Ready(self.bound_reached(due, flight));
@@ -120,9 +123,7 @@ impl Whole {
         if len > flight.limits().max_unary_body {
             return Some(Err(flight.broken(Class::TooLarge, "the body is larger than max_unary_body")));
         }
-        if let Some(judge) = &mut flight.judge {
-            judge.feed(&data);
-        }
+        flight.judge.feed(&data);
         self.pieces.push(data);
         None
     }
@@ -136,7 +137,7 @@ impl Whole {
         }
         match flight.verdict() {
             Verdict::Valid => {
-                let tolerated = flight.judge.as_ref().map(|judge| judge.facts().tolerated).unwrap_or_default();
+                let tolerated = flight.judge.facts().tolerated;
                 if !tolerated.is_empty() && flight.config.strict {
                     self.note_seen(flight);
                 }
@@ -198,12 +199,10 @@ impl Whole {
     where
         O: Observe,
     {
-        if let Some(judge) = &flight.judge {
-            let facts = judge.facts();
-            flight.seen.task_id = Some(facts.task_id.as_str()).filter(|id| !id.is_empty()).map(Into::into);
-            flight.seen.task_state = facts.state;
-            flight.seen.tolerated = facts.tolerated;
-        }
+        let facts = flight.judge.facts();
+        flight.seen.task_id = Some(facts.task_id.as_str()).filter(|id| !id.is_empty()).map(Into::into);
+        flight.seen.task_state = facts.state;
+        flight.seen.tolerated = facts.tolerated;
     }
 
     /// The answer says no, by its status or by an error object in it.
@@ -228,16 +227,14 @@ impl Whole {
         };
         let mut failure = flight.failure(verdict.kind, verdict.class, verdict.what);
         failure.peer = peer.map(Box::new);
-        if let Some(judge) = &flight.judge {
-            failure.seen.tolerated = judge.facts().tolerated;
-        }
+        failure.seen.tolerated = flight.judge.facts().tolerated;
         failure.seen.retry_after = judging::retry_after(&self.head.headers);
         failure.response = Some(PeerResponse {
             status: self.head.status,
             headers: self.head.headers.clone(),
             truncated: self.truncated || kept.len() < self.pieces.len(),
             body: kept,
-            trailers: self.trailers.take(),
+            trailers: self.trailers.take().map(|trailers| *trailers),
         });
         Err(CallError::new(failure))
     }

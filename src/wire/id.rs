@@ -92,7 +92,7 @@ impl AnswerId {
         self.kind = Some(kind);
         self.text.set(text, cut);
         self.integer = match kind {
-            JsonKind::Number => self.text.as_str().parse().ok(),
+            JsonKind::Number => integer(text),
             _ => None,
         };
     }
@@ -124,6 +124,20 @@ impl AnswerId {
             Some(_) => IdMatch::Different,
         }
     }
+}
+
+/// The value of a JSON number that is an integer and fits.
+fn integer(text: &[u8]) -> Option<i64> {
+    let (digits, is_negative) = match text.strip_prefix(b"-") {
+        Some(digits) => (digits, true),
+        None => (text, false),
+    };
+    // Taken together below zero, where there is room for one more.
+    let value = digits.iter().try_fold(0_i64, |value, &digit| match digit {
+        b'0'..=b'9' => value.checked_mul(10)?.checked_sub(i64::from(digit - b'0')),
+        _ => None,
+    })?;
+    if is_negative { Some(value) } else { value.checked_neg() }
 }
 
 /// The number as JSON spells it: neither `+1` nor `01`.
@@ -172,6 +186,15 @@ mod tests {
             Some(_) => id.set(JsonKind::Number, json.as_bytes(), false),
         }
         id
+    }
+
+    #[test]
+    fn integers_are_read_up_to_their_bounds() {
+        for text in
+            ["0", "-0", "7", "-1", "9223372036854775807", "-9223372036854775808", "9223372036854775808", "1.0", "1e3"]
+        {
+            assert_eq!(integer(text.as_bytes()), text.parse().ok(), "{text}");
+        }
     }
 
     #[test]

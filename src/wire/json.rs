@@ -20,6 +20,7 @@ mod token;
 mod tests;
 
 use super::text::SmallText;
+use blocks::Blocks;
 use nesting::Nesting;
 use number::NumberPart;
 use string::StringPart;
@@ -193,6 +194,7 @@ pub struct JsonScanner {
 }
 
 impl Default for JsonScanner {
+    #[inline]
     fn default() -> Self {
         Self {
             state: State::Value,
@@ -277,6 +279,15 @@ impl JsonScanner {
         };
         self.flaw = result.err();
         result
+    }
+
+    /// Where in the bytes that come next the string ends that nobody wants and that goes on there: the place behind its closing quote.
+    pub(crate) fn end_of_ignored_string(&self, bytes: &[u8]) -> Option<usize> {
+        if self.state != State::InString || self.slot != Slot::IGNORED || self.flaw.is_some() {
+            return None;
+        }
+        let mut string = self.string;
+        string.read(bytes, 0, &mut Blocks::new(bytes), None).ok().flatten()
     }
 
     /// True between the first byte of a document and its last, with nothing wrong so far.

@@ -167,8 +167,14 @@ pub struct Judge {
 impl Judge {
     /// A judge before the first byte.
     #[must_use]
+    #[inline]
     pub fn new(expected: Expected) -> Self {
         Self { scanner: JsonScanner::new(), reader: Reader::new(expected) }
+    }
+
+    /// Sets what is expected, before the first byte.
+    pub(crate) fn expect(&mut self, expected: Expected) {
+        self.reader.expected = expected;
     }
 
     /// Begins a new document of the same kind.
@@ -181,6 +187,34 @@ impl Judge {
     pub(crate) fn restore(&mut self, other: &Self) {
         self.scanner.restore(&other.scanner);
         self.reader.restore(&other.reader);
+    }
+
+    /// The same, where nothing was told since this judge was made a copy of `other`: what it then noted by itself, in
+    /// [`finish`](Self::finish), is all that has to be undone beside the place in the document.
+    pub(crate) fn restore_untold(&mut self, other: &Self) {
+        self.scanner.restore(&other.scanner);
+        self.reader.facts.kind = other.reader.facts.kind;
+        self.reader.facts.tolerated = other.reader.facts.tolerated;
+    }
+
+    /// From here on it counts whether the document holds anything of interest.
+    pub(crate) fn listen(&mut self) {
+        self.reader.told = false;
+    }
+
+    /// True if something of interest came since [`listen`](Self::listen).
+    pub(crate) fn was_told(&self) -> bool {
+        self.reader.told
+    }
+
+    /// See [`JsonScanner::end_of_ignored_string`].
+    pub(crate) fn end_of_ignored_string(&self, bytes: &[u8]) -> Option<usize> {
+        self.scanner.end_of_ignored_string(bytes)
+    }
+
+    /// The document is at its end, and it is a whole one.
+    pub(crate) fn is_whole(&mut self) -> bool {
+        self.scanner.finish(&mut self.reader).is_ok()
     }
 
     /// Reads on. What is wrong is said by [`finish`](Self::finish).

@@ -26,8 +26,12 @@ impl MediaType {
     /// Reads a header's value.
     #[must_use]
     pub fn of(value: Option<&[u8]>) -> Self {
-        let Some(value) = value else {
-            return Self::Absent;
+        let value = match value {
+            None => return Self::Absent,
+            // As nearly all servers and clients spell them: no need to take these apart.
+            Some(b"application/json" | b"application/a2a+json") => return Self::Json,
+            Some(b"text/event-stream") => return Self::EventStream,
+            Some(value) => value,
         };
         let essence = match memchr::memchr(b';', value) {
             Some(end) => value.get(..end).unwrap_or_default(),

@@ -47,6 +47,7 @@ impl RequestScan {
     /// A scan before the first byte. The keys name the members of `metadata` that hold skill and region; they are found up to a
     /// length of 128 bytes.
     #[must_use]
+    #[inline]
     pub fn new(envelope: Envelope, skill_key: Option<&str>, region_key: Option<&str>) -> Self {
         Self {
             scanner: JsonScanner::new(),

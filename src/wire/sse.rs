@@ -91,6 +91,26 @@ impl Framing {
         Self::default()
     }
 
+    /// A whole event at the start of `bytes`, of the plainest kind and the usual one: a single line of data between line feeds. Gives its data, and how
+    /// many bytes it takes; `None` where [`next`](Self::next) has to take a closer look, with nothing read.
+    pub(crate) fn plain_event<'a>(&mut self, bytes: &'a [u8]) -> Option<(usize, &'a [u8])> {
+        if self.place != Place::Line || self.in_event || self.after_cr {
+            return None;
+        }
+        let rest = bytes.strip_prefix(b"data: ")?;
+        let (data, behind) = rest.split_at_checked(memchr::memchr2(b'\n', b'\r', rest)?)?;
+        if data.is_empty() || !behind.starts_with(b"\n\n") {
+            return None;
+        }
+        self.begin_field();
+        self.begin_data();
+        self.place = Place::Line;
+        self.line_end = Some(LineEnd::Lf);
+        self.has_data = true;
+        self.in_event = false;
+        Some((data.len() + 8, data))
+    }
+
     /// Reads on from the start of `bytes`: what was found, and how many bytes that took.
     pub fn next<'a>(&mut self, bytes: &'a [u8]) -> (usize, Frame<'a>) {
         let mut at = 0;

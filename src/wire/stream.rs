@@ -239,6 +239,10 @@ impl StreamJudge {
     /// The first `blank` bytes, before the body's first significant one, are not handed on by themselves: they may turn out to
     /// stand before something that is no event.
     fn step_events(&mut self, bytes: &[u8], blank: usize, id: &JsonRpcId) -> Step {
+        if let Some((used, data)) = self.framing.plain_event(bytes) {
+            self.memo.begin(&mut self.judge, data, true);
+            return self.boundary(bytes, used, Frame::End, id);
+        }
         let mut at = 0;
         loop {
             let (used, frame) = self.framing.next(bytes.get(at..).unwrap_or_default());
@@ -247,7 +251,7 @@ impl StreamJudge {
                 Frame::Data(piece) if self.judging => self.judge.feed(piece),
                 Frame::Data(piece) => {
                     self.judging = true;
-                    self.memo.begin(&mut self.judge, piece);
+                    self.memo.begin(&mut self.judge, piece, false);
                 }
                 Frame::More => return self.hold(at),
                 Frame::Between | Frame::End if at <= blank => {}
@@ -286,9 +290,14 @@ impl StreamJudge {
 
     /// An event with data is at its end.
     fn judge_event(&mut self, id: &JsonRpcId) -> StepKind {
+        if self.memo.repeats(&mut self.judge) {
+            self.events += 1;
+            return StepKind::Event;
+        }
         match self.judge.finish(id) {
             Verdict::Valid => {
                 self.note_event();
+                self.memo.judged(&self.judge);
                 StepKind::Event
             }
             Verdict::Error => StepKind::Error,

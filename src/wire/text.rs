@@ -2,18 +2,18 @@
 
 use std::fmt::{self, Display, Write as _};
 
-/// Bytes that a [`SmallText`] keeps without a heap allocation. A UUID has 36.
-const INLINE: usize = 48;
+/// Bytes that a [`SmallText`] keeps without a heap allocation. A UUID has 36; with this many a text takes 64 bytes in all.
+const INLINE: usize = 53;
 
 /// Text out of a peer's bytes, cut to [`SmallText::MAX`] bytes.
 ///
 /// Ids and names of ordinary length live inline, so that judging an event allocates nothing.
 pub struct SmallText {
     inline: [u8; INLINE],
-    inline_len: u8,
     truncated: bool,
-    /// Takes over the whole text once it outgrows `inline`.
-    spilled: Vec<u8>,
+    len: u16,
+    /// Holds the whole text where it is longer than `inline`. Kept for the next one.
+    spilled: Option<Box<[u8; SmallText::MAX]>>,
 }
 
 impl SmallText {
@@ -35,17 +35,18 @@ impl SmallText {
     /// The bytes kept. They may end inside a character if [`is_truncated`](Self::is_truncated).
     #[must_use]
     pub fn as_bytes(&self) -> &[u8] {
-        if self.spilled.is_empty() {
-            self.inline.get(..usize::from(self.inline_len)).unwrap_or_default()
-        } else {
-            &self.spilled
-        }
+        let len = usize::from(self.len);
+        let place = match &self.spilled {
+            Some(spilled) if len > INLINE => &spilled[..],
+            _ => &self.inline[..],
+        };
+        place.get(..len).unwrap_or_default()
     }
 
     /// True if there is no text, or an empty one.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.as_bytes().is_empty()
+        self.len == 0
     }
 
     /// True if the peer's text was longer than what is kept.
@@ -55,33 +56,38 @@ impl SmallText {
     }
 
     pub(crate) fn clear(&mut self) {
-        self.inline_len = 0;
+        self.len = 0;
         self.truncated = false;
-        self.spilled.clear();
     }
 
     pub(crate) fn push(&mut self, bytes: &[u8]) {
-        let room = Self::MAX - self.as_bytes().len();
-        let kept = match bytes.get(..room) {
-            Some(kept) if kept.len() < bytes.len() => {
-                self.truncated = true;
+        let held = usize::from(self.len);
+        let kept = match bytes.get(..Self::MAX - held) {
+            Some(kept) => {
+                self.truncated |= kept.len() < bytes.len();
                 kept
             }
-            _ => bytes,
+            None => bytes,
         };
-        let end = usize::from(self.inline_len) + kept.len();
-        if self.spilled.is_empty() && end <= INLINE {
-            if let Some(free) = self.inline.get_mut(usize::from(self.inline_len)..end) {
-                free.copy_from_slice(kept);
-            }
-            self.inline_len = end as u8;
-            return;
+        let end = held + kept.len();
+        let place = if end <= INLINE { &mut self.inline[..] } else { self.spill() };
+        if let Some(free) = place.get_mut(held..end) {
+            free.copy_from_slice(kept);
         }
-        if self.spilled.is_empty() {
-            let held = usize::from(self.inline_len);
-            self.spilled.extend_from_slice(self.inline.get(..held).unwrap_or_default());
+        self.len = end as u16;
+    }
+
+    /// The place for a long text, with what is held so far in it.
+    #[cold]
+    fn spill(&mut self) -> &mut [u8] {
+        let Self { inline, len, spilled, .. } = self;
+        let spilled = spilled.get_or_insert_with(|| Box::new([0; Self::MAX]));
+        if usize::from(*len) <= INLINE
+            && let Some(start) = spilled.first_chunk_mut()
+        {
+            *start = *inline;
         }
-        self.spilled.extend_from_slice(kept);
+        &mut spilled[..]
     }
 
     /// Replaces the text. `cut` says that the caller already shortened it.
@@ -93,24 +99,27 @@ impl SmallText {
 }
 
 impl Default for SmallText {
+    #[inline]
     fn default() -> Self {
-        Self { inline: [0; INLINE], inline_len: 0, truncated: false, spilled: Vec::new() }
+        Self { inline: [0; INLINE], truncated: false, len: 0, spilled: None }
     }
 }
 
 impl Clone for SmallText {
     fn clone(&self) -> Self {
-        Self { spilled: self.spilled.clone(), ..*self }
+        let mut text = Self::default();
+        text.clone_from(self);
+        text
     }
 
     /// Keeps the memory at hand.
     fn clone_from(&mut self, source: &Self) {
         self.inline = source.inline;
-        self.inline_len = source.inline_len;
         self.truncated = source.truncated;
-        self.spilled.clear();
-        if !source.spilled.is_empty() {
-            self.spilled.extend_from_slice(&source.spilled);
+        self.len = source.len;
+        if usize::from(source.len) > INLINE {
+            self.len = 0;
+            self.push(source.as_bytes());
         }
     }
 }
@@ -186,7 +195,7 @@ mod tests {
         let mut text = SmallText::default();
         text.push(b"0123456789");
         assert_eq!(text.as_str(), "0123456789");
-        assert_eq!(text.spilled.capacity(), 0);
+        assert!(text.spilled.is_none());
         text.push(&[b'x'; 60]);
         assert_eq!(text.as_str().len(), 70);
         assert!(text.as_str().starts_with("0123456789xx"));

@@ -35,7 +35,8 @@ fn lengths() -> Vec<Fault> {
         .chunk(Chunk::new(" ").forever());
     vec![
         send("a length too long, then closed", declared(length + 1), "broken/truncated"),
-        send("a length far too long, then reset", declared(1 << 20).end(End::Reset), "broken/truncated"),
+        send("a length far too long, then reset", declared(8 << 10).end(End::Reset), "broken/truncated"),
+        send("a length above the cap, then reset", declared(1 << 20).end(End::Reset), "broken/too_large"),
         send("a length too long, then silence", declared(length + 1).end(End::Hang), "timeout/idle").due(IDLE),
         send("a length too short", declared(length - 1), "broken/malformed"),
         send("a length of one", declared(1), "broken/malformed"),

@@ -117,11 +117,11 @@ fn errors_can_be_cloned_sent_shared_and_boxed() {
 #[test]
 fn the_sizes_of_futures_and_bodies_are_guarded() {
     let sizes = [
-        ("TerminalStateFuture", size_of::<TerminalStateFuture<Answer, NotSync>>(), 384),
-        ("CallFuture", size_of::<CallFuture<TerminalStateService<Client>, NotSync>>(), 512),
-        ("TerminalStateBody", size_of::<TerminalStateBody<NotSync>>(), 256),
+        ("TerminalStateFuture", size_of::<TerminalStateFuture<Answer, NotSync>>(), 200),
+        ("CallFuture", size_of::<CallFuture<TerminalStateService<Client>, NotSync>>(), 384),
+        ("TerminalStateBody", size_of::<TerminalStateBody<NotSync>>(), 80),
         ("TerminalStateService", size_of::<TerminalStateService<Client>>(), 64),
-        ("CallBody", size_of::<CallBody<NotSync>>(), 256),
+        ("CallBody", size_of::<CallBody<NotSync>>(), 112),
     ];
     for (name, size, bound) in sizes {
         println!("{name}: {size} bytes, at most {bound}");

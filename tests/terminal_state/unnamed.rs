@@ -135,8 +135,14 @@ async fn grpc_passes_with_its_trailers() {
 
 #[tokio::test(start_paused = true)]
 async fn grpc_that_the_caller_named_passes_within_its_bounds() {
-    let mut request = V1.request("POST", "/lf.a2a.v1.A2AService/GetTask", "\0\0\0\0\0".into());
-    request.extensions_mut().insert(Call::new().with_operation(Operation::GetTask).with_binding(Binding::Grpc));
-    let ended = call(with(Limits::default().head(s(7))), request, Answer::never()).await;
+    let request = || {
+        let mut request = V1.request("POST", "/lf.a2a.v1.A2AService/GetTask", "\0\0\0\0\0".into());
+        request.extensions_mut().insert(Call::new().with_operation(Operation::GetTask).with_binding(Binding::Grpc));
+        request
+    };
+    let ended = call(with(Limits::default().head(s(7))), request(), Answer::never()).await;
     assert_eq!(ended.fate(), fate("timeout/head", s(7)));
+    let body = MockBody::new().data(&b"\0\0\0\0\x01x"[..]).trailers("grpc-status", "0");
+    let ended = call(plain(), request(), Answer::new(200, "application/grpc", body)).await;
+    assert_eq!((ended.word().as_str(), &ended.bytes()[..]), ("success/success", &b"\0\0\0\0\x01x"[..]));
 }

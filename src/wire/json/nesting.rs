@@ -16,7 +16,7 @@ impl Nesting {
     /// Opens a container, unless there are too many.
     #[inline]
     pub(super) fn push(&mut self, is_object: bool) -> bool {
-        if self.depth % 64 == 0 && self.depth > 0 {
+        if self.depth.is_multiple_of(64) && self.depth > 0 {
             let Some(word) = self.outer.get_mut(self.depth / 64 - 1) else {
                 return false;
             };
@@ -31,7 +31,7 @@ impl Nesting {
     pub(super) fn pop(&mut self) {
         self.depth = self.depth.saturating_sub(1);
         self.innermost >>= 1;
-        if self.depth % 64 == 0 && self.depth > 0 {
+        if self.depth.is_multiple_of(64) && self.depth > 0 {
             self.innermost = self.outer.get(self.depth / 64 - 1).copied().unwrap_or_default();
         }
     }

@@ -5,20 +5,29 @@ use super::JsonFlaw;
 /// The length of the number at `at`, if it ends inside `bytes`; 0 if it does not, or is none.
 #[inline(always)]
 pub(super) fn plain(bytes: &[u8], at: usize) -> usize {
-    let digits = |from: usize| {
-        let mut end = from;
-        while bytes.get(end).is_some_and(u8::is_ascii_digit) {
-            end += 1;
+    let first = bytes.get(at).copied().unwrap_or(0);
+    let mut end = behind_digits(bytes, at + 1);
+    // Nearly every number has neither a sign nor an exponent, and no zero in front.
+    let is_integer = matches!(first, b'1'..=b'9') || (first == b'0' && end == at + 1);
+    if is_integer && bytes.get(end) == Some(&b'.') {
+        let fraction = end + 1;
+        end = behind_digits(bytes, fraction);
+        if end == fraction {
+            return 0;
         }
-        end
-    };
-    let end = digits(at + 1);
-    // Nearly every number is an integer without a sign.
-    match (bytes.get(at), bytes.get(end)) {
-        (Some(b'1'..=b'9'), Some(b',' | b'}' | b']')) => end - at,
-        (Some(b'0'), Some(b',' | b'}' | b']')) if end == at + 1 => 1,
+    }
+    match bytes.get(end) {
+        Some(b',' | b'}' | b']') if is_integer => end - at,
         _ => other(bytes, at),
     }
+}
+
+#[inline(always)]
+fn behind_digits(bytes: &[u8], mut at: usize) -> usize {
+    while bytes.get(at).is_some_and(u8::is_ascii_digit) {
+        at += 1;
+    }
+    at
 }
 
 #[inline(never)]

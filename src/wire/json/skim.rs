@@ -28,32 +28,28 @@ const STRING_THEN_KEY: u32 = u32::from_le_bytes(*b"\",\"\0");
 
 /// Skims the object or array at `at`.
 #[inline(never)]
-pub(super) fn skim(bytes: &[u8], mut at: usize, blocks: &mut Blocks<'_>) -> Skim {
+pub(super) fn skim(bytes: &[u8], mut at: usize, shared: &mut Blocks<'_>) -> Skim {
+    // A copy of its own can stay in registers.
+    let mut blocks = *shared;
     let mut open = 1_u64;
     let state = 'stop: loop {
-        let mut key_is_due = false;
+        // A value begins at `at`. Of a string, key or not, `end` is the first special byte behind its opening quote: its end, if it is a plain one.
+        let mut end = 0;
+        let mut in_text = false;
+        let mut in_key = false;
         match next_byte(bytes, &mut at) {
             b'"' => {
-                let mut end = blocks.next_special(at + 1);
-                let word = word_at(bytes, end);
-                if word & THREE == STRING_THEN_KEY && open & 1 != 0 {
-                    at = end + 2;
-                    key_is_due = true;
-                } else {
-                    if word as u8 != b'"' {
-                        end = string::skip(bytes, end, blocks);
-                        if bytes.get(end) != Some(&b'"') {
-                            break State::Value;
-                        }
-                    }
-                    at = end + 1;
-                }
+                end = blocks.next_special(at + 1);
+                in_text = true;
             }
             b'{' if open >> DEPTH == 0 => {
                 open = open << 1 | 1;
                 at += 1;
                 match next_byte(bytes, &mut at) {
-                    b'"' => key_is_due = true,
+                    b'"' => {
+                        end = blocks.next_special(at + 1);
+                        in_key = true;
+                    }
                     b'}' => {
                         open >>= 1;
                         at += 1;
@@ -83,53 +79,92 @@ pub(super) fn skim(bytes: &[u8], mut at: usize, blocks: &mut Blocks<'_>) -> Skim
             _ => break State::Value,
         }
 
-        while !key_is_due {
-            if open == 1 {
-                break 'stop State::Comma;
-            }
-            let in_object = open & 1 != 0;
-            match next_byte(bytes, &mut at) {
-                b',' => {
-                    at += 1;
-                    if !in_object {
-                        break;
+        // Members follow one another, as long as their values are strings.
+        loop {
+            if in_text {
+                let word = word_at(bytes, end);
+                if word & THREE == STRING_THEN_KEY && open & 1 != 0 {
+                    at = end + 2;
+                    end = behind_next_quote(&mut blocks);
+                    in_key = true;
+                } else {
+                    if word as u8 != b'"' {
+                        end = skip_odd(bytes, end, &mut blocks);
+                        if bytes.get(end) != Some(&b'"') {
+                            break 'stop State::Value;
+                        }
                     }
-                    if next_byte(bytes, &mut at) != b'"' {
-                        break 'stop State::Key;
-                    }
-                    key_is_due = true;
+                    at = end + 1;
                 }
-                b'}' if in_object => {
-                    open >>= 1;
-                    at += 1;
-                }
-                b']' if !in_object => {
-                    open >>= 1;
-                    at += 1;
-                }
-                _ => break 'stop State::Comma,
             }
-        }
 
-        if key_is_due {
-            let mut end = blocks.next_special(at + 1);
+            while !in_key {
+                if open == 1 {
+                    *shared = blocks;
+                    break 'stop State::Comma;
+                }
+                let in_object = open & 1 != 0;
+                match next_byte(bytes, &mut at) {
+                    b',' => {
+                        at += 1;
+                        if !in_object {
+                            continue 'stop;
+                        }
+                        if next_byte(bytes, &mut at) != b'"' {
+                            break 'stop State::Key;
+                        }
+                        end = blocks.next_special(at + 1);
+                        in_key = true;
+                    }
+                    b'}' if in_object => {
+                        open >>= 1;
+                        at += 1;
+                    }
+                    b']' if !in_object => {
+                        open >>= 1;
+                        at += 1;
+                    }
+                    _ => break 'stop State::Comma,
+                }
+            }
+
             let word = word_at(bytes, end);
             if word & THREE == KEY_THEN_STRING {
                 at = end + 2;
+                end = behind_next_quote(&mut blocks);
+                in_text = true;
+                in_key = false;
                 continue;
             }
             if word as u8 != b'"' {
-                end = string::skip(bytes, end, blocks);
+                end = skip_odd(bytes, end, &mut blocks);
                 if bytes.get(end) != Some(&b'"') {
-                    break State::Key;
+                    break 'stop State::Key;
                 }
             }
             at = end + 1;
             if next_byte(bytes, &mut at) != b':' {
-                break State::Colon;
+                break 'stop State::Colon;
             }
             at += 1;
+            break;
         }
     };
     Skim { at, state, open }
+}
+
+/// Takes the quote that is known to come next, and what is behind it.
+#[inline(always)]
+fn behind_next_quote(blocks: &mut Blocks<'_>) -> usize {
+    blocks.take();
+    blocks.take()
+}
+
+/// The blocks are lent out as a copy, so that the loop's own can stay in registers.
+#[inline(always)]
+fn skip_odd(bytes: &[u8], at: usize, blocks: &mut Blocks<'_>) -> usize {
+    let mut lent = *blocks;
+    let end = string::skip(bytes, at, &mut lent);
+    *blocks = lent;
+    end
 }

@@ -22,14 +22,14 @@ fn behind_space(bytes: &[u8], mut at: usize) -> usize {
 /// The four bytes at `at`, the first one lowest, with zeros for what lies behind the end.
 #[inline(always)]
 pub(super) fn word_at(bytes: &[u8], at: usize) -> u32 {
-    let rest = bytes.get(at..).unwrap_or_default();
-    match rest.first_chunk() {
+    match bytes.get(at..).and_then(<[u8]>::first_chunk) {
         Some(word) => u32::from_le_bytes(*word),
-        None => short_word(rest),
+        None => short_word(bytes, at),
     }
 }
 
 #[cold]
-fn short_word(rest: &[u8]) -> u32 {
+fn short_word(bytes: &[u8], at: usize) -> u32 {
+    let rest = bytes.get(at..).unwrap_or_default();
     rest.iter().rev().fold(0, |word, &byte| word << 8 | u32::from(byte))
 }

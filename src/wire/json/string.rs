@@ -4,29 +4,27 @@ use super::blocks::Blocks;
 use super::{JsonFlaw, run};
 use crate::wire::text::SmallText;
 
-/// Passes over content that nobody wants, from `at` on. Gives the place of the closing quote, or of anything that needs a
+/// Passes over content that nobody wants, from a special byte of it at `at` on. Gives the place of the closing quote, or of anything that needs a
 /// closer look: something wrong, or a character or escape that a cut goes through.
-pub(super) fn skip(bytes: &[u8], at: usize, blocks: &mut Blocks<'_>) -> usize {
-    let mut at = blocks.next_special(at);
+pub(super) fn skip(bytes: &[u8], mut at: usize, blocks: &mut Blocks<'_>) -> usize {
     loop {
         let rest = bytes.get(at..).unwrap_or_default();
-        let length = match rest {
-            [b'\\', b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't', ..] => 2,
+        at = match rest {
+            [b'\\', b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't', ..] => blocks.next_special(at + 2),
             [b'\\', b'u', one, two, three, four, ..]
                 if [one, two, three, four].iter().all(|digit| digit.is_ascii_hexdigit()) =>
             {
-                6
+                blocks.next_special(at + 6)
             }
             [0x80..=0xff, ..] => {
                 let (length, _) = run::content(rest);
                 if !run::is_utf8(rest.get(..length).unwrap_or_default()) {
                     return at;
                 }
-                length
+                blocks.seek(at + length)
             }
             _ => return at,
         };
-        at = blocks.next_special(at + length);
     }
 }
 
@@ -63,7 +61,8 @@ impl StringPart {
         mut kept: Option<&mut SmallText>,
     ) -> Result<Option<usize>, JsonFlaw> {
         if kept.is_none() && self.is_between_characters() {
-            at = skip(bytes, at, blocks);
+            let special = blocks.seek(at);
+            at = skip(bytes, special, blocks);
             if bytes.get(at) == Some(&b'"') {
                 return Ok(Some(at + 1));
             }
