@@ -2,7 +2,10 @@
 
 use std::{fs, path::Path, time::Duration};
 
-use a2a_guard::Limits;
+use a2a_guard::{
+    Binding, Limits, ProtocolVersion,
+    card::{ClientSpeaks, Origin},
+};
 use bytes::Bytes;
 use serde::Deserialize;
 use serde_json::{Map, Value, value::RawValue};
@@ -20,9 +23,10 @@ pub(crate) struct Case {
     pub(crate) id: String,
     pub(crate) kind: String,
     pub(crate) binding: String,
+    version: String,
     request: Request,
     /// The agent's card, where the case has one.
-    card: Option<Value>,
+    card: Option<Box<RawValue>>,
     response: Response,
     /// Further exchanges, if the layers make further requests.
     #[serde(default)]
@@ -41,8 +45,16 @@ struct Request {
     /// Sent as it is written in the file; `null` is an empty body.
     body: Option<Box<RawValue>>,
     base_url: Option<String>,
+    want: Option<Want>,
     skill: Option<String>,
     region: Option<String>,
+}
+
+/// What the caller of a card case can speak.
+#[derive(Debug, Deserialize)]
+struct Want {
+    bindings: Vec<String>,
+    versions: Vec<String>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -98,9 +110,7 @@ struct Bounds {
     auth_wait_ms: Option<u64>,
     max_unary_body: Option<usize>,
     max_event: Option<usize>,
-    /// Of the card cases.
-    #[serde(rename = "max_card_bytes")]
-    _max_card_bytes: Option<usize>,
+    max_card_bytes: Option<usize>,
 }
 
 pub(crate) type BoxError = Box<dyn std::error::Error + Send + Sync>;
@@ -114,18 +124,61 @@ impl Case {
     /// Why this case cannot be run yet.
     pub(crate) fn skipped(&self) -> Option<&'static str> {
         match (&*self.kind, &*self.binding) {
-            ("call", "JSONRPC" | "HTTP+JSON") if self.card.is_none() => None,
+            ("call", "JSONRPC" | "HTTP+JSON") | ("card", _) => None,
             ("call", "GRPC") => Some("binding GRPC is not built yet"),
-            _ => Some("cards are not built yet"),
+            _ => Some("of a kind that is not known"),
         }
+    }
+
+    /// Whether the card is what the case is about, and no call is made.
+    pub(crate) fn is_of_card(&self) -> bool {
+        self.kind == "card"
+    }
+
+    /// The agent that the caller was told of.
+    pub(crate) fn base(&self) -> &str {
+        self.request.base_url.as_deref().unwrap_or(BASE_URL)
+    }
+
+    /// The same, as what the URLs in its card are held against.
+    pub(crate) fn origin(&self) -> Result<Origin, BoxError> {
+        Ok(Origin::parse(self.base()).map_err(|fault| fault.to_string())?)
+    }
+
+    /// The headers of the caller's request.
+    pub(crate) fn headers(&self) -> Result<http::HeaderMap, BoxError> {
+        let mut map = http::HeaderMap::new();
+        for (name, value) in headers(&self.request.headers)? {
+            map.append(name.parse::<http::HeaderName>()?, value.parse()?);
+        }
+        Ok(map)
+    }
+
+    /// What the caller can speak; where the case does not say, what it is written in.
+    pub(crate) fn speaks(&self) -> Result<ClientSpeaks, BoxError> {
+        let (bindings, versions) = match &self.request.want {
+            Some(want) => (&want.bindings[..], &want.versions[..]),
+            None => (std::slice::from_ref(&self.binding), std::slice::from_ref(&self.version)),
+        };
+        let bindings = bindings.iter().map(|name| binding(name)).collect::<Result<Vec<_>, _>>()?;
+        let version = |text: &String| ProtocolVersion::parse(text).ok_or("no version");
+        Ok(ClientSpeaks::new(bindings, versions.iter().map(version).collect::<Result<Vec<_>, _>>()?))
+    }
+
+    /// The card that a called agent shows to everybody.
+    pub(crate) fn card(&self) -> Option<Script> {
+        self.card.as_ref().map(|card| Script::json(card.get().to_owned()))
+    }
+
+    pub(crate) fn max_card_bytes(&self) -> Option<usize> {
+        self.limits.max_card_bytes
     }
 
     /// The caller's request, to the agent's own URI.
     pub(crate) fn request(&self) -> Result<http::Request<Bytes>, BoxError> {
         let Request { method, path, .. } = &self.request;
-        let base = self.request.base_url.as_deref().unwrap_or(BASE_URL);
-        let mut request =
-            http::Request::builder().method(method.as_str()).uri(format!("{}{path}", base.trim_end_matches('/')));
+        let base = self.base().trim_end_matches('/');
+        let mut request = http::Request::builder().method(method.as_str()).uri(format!("{base}{path}"));
         for (name, value) in headers(&self.request.headers)? {
             request = request.header(name, value);
         }
@@ -214,6 +267,11 @@ impl Response {
             Ending::Cut => End::Cut,
         }))
     }
+}
+
+fn binding(name: &str) -> Result<Binding, BoxError> {
+    let known = [Binding::JsonRpc, Binding::HttpJson, Binding::Grpc];
+    Ok(known.into_iter().find(|known| known.as_str() == name).ok_or("no binding")?)
 }
 
 /// Each header with its value, or with each of its values where they are a list.

@@ -6,7 +6,8 @@
 //!
 //! Each PATH is a case file, or a folder that is searched for them. The case's response is served
 //! from a loopback socket, with the stated bytes, times and ending; its request goes through the
-//! whole stack. Standard output gets one JSON line a case and a summary, standard error the reason
+//! whole stack, with the card layer where the case has a card. In a card case the card is resolved
+//! and an interface selected. Standard output gets one JSON line a case and a summary, standard error the reason
 //! of each failure and of each skip. The exit status is 1 if any case failed.
 
 use std::{
@@ -19,7 +20,9 @@ use std::{
 
 use tokio::sync::Semaphore;
 
+mod card;
 mod case;
+mod facts;
 #[path = "../support/loopback.rs"]
 mod loopback;
 #[allow(dead_code, reason = "cases need a part of what a script can say")]

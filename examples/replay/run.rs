@@ -5,7 +5,10 @@ use std::{
     time::Duration,
 };
 
-use a2a_guard::{CallBody, CallError, CallLayer, Outcome, OutcomeKind, TerminalStateLayer};
+use a2a_guard::{
+    CallBody, CallError, CallLayer, Outcome, OutcomeKind, TerminalStateLayer,
+    card_consistency::{CardConsistencyLayer, CardStore},
+};
 use bytes::Bytes;
 use http::{HeaderName, StatusCode};
 use http_body_util::{BodyExt, Full};
@@ -13,35 +16,15 @@ use hyper_util::{client::legacy::Client, rt::TokioExecutor};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use tokio::time::{Instant, error::Elapsed, timeout};
-use tower::{Service, ServiceBuilder, ServiceExt};
+use tower::{Layer, Service, ServiceBuilder, ServiceExt};
 
 use crate::{
+    card::{self, Resolved},
     case::{BoxError, Case, REGION_HEADER, SKILL_HEADER},
+    facts::{Facts, asserted, differences},
     loopback::Loopback,
     peer::{Peer, Request, Script},
 };
-
-/// The facts that a case may assert; every other key of its `expect` explains.
-const ASSERTED: [&str; 18] = [
-    "outcome",
-    "class",
-    "code",
-    "reason",
-    "a2a_error",
-    "http_status",
-    "grpc_code",
-    "task_id",
-    "task_state",
-    "events",
-    "retry_after_s",
-    "retry",
-    "tolerated",
-    "www_authenticate",
-    "selected",
-    "field",
-    "requests",
-    "dispatched",
-];
 
 /// A case that has not ended this long after its last bound never will.
 const GRACE: Duration = Duration::from_secs(3);
@@ -60,59 +43,27 @@ pub(crate) struct Line {
     pub(crate) complaints: Vec<String>,
 }
 
-#[derive(Debug, Default, Serialize)]
-struct Facts {
-    outcome: Option<&'static str>,
-    class: Option<&'static str>,
-    code: Option<i64>,
-    reason: Option<String>,
-    a2a_error: Option<&'static str>,
-    http_status: Option<u16>,
-    grpc_code: Option<i32>,
-    task_id: Option<String>,
-    task_state: Option<&'static str>,
-    events: Option<u64>,
-    retry: Option<&'static str>,
-    retry_after_s: Option<Value>,
-    tolerated: Option<Vec<&'static str>>,
-}
-
 impl Line {
     /// The line of a case that could not be run.
     pub(crate) fn error(id: String, complaint: impl ToString) -> Self {
         Self { id, pass: Some(false), complaints: vec![complaint.to_string()], ..Self::default() }
     }
-}
 
-impl Facts {
-    fn of_error(error: &CallError) -> Self {
-        Self {
-            outcome: Some(error.outcome().as_str()),
-            class: Some(error.class().as_str()),
-            code: error.code(),
-            reason: error.reason().map(str::to_owned),
-            a2a_error: error.a2a_error().map(|error| error.name()),
-            http_status: error.http_status().map(|status| status.as_u16()),
-            grpc_code: error.grpc_code(),
-            task_id: error.task_id().map(str::to_owned),
-            task_state: error.task_state().map(|state| state.as_str()),
-            events: Some(error.events()),
-            retry: Some(error.retry().as_str()),
-            retry_after_s: error.retry_after().map(seconds),
-            tolerated: Some(error.tolerated().iter().collect()),
+    /// The line of a case that was run. Beside the facts stands what else is known.
+    fn new(case: &Case, facts: Facts, besides: Value, elapsed: Duration, mut complaints: Vec<String>) -> Self {
+        let mut known = json!(facts);
+        if let (Value::Object(known), Value::Object(besides)) = (&mut known, besides) {
+            known.extend(besides);
         }
-    }
-
-    fn of_outcome(outcome: &Outcome<'_>) -> Self {
+        let expected = asserted(case);
+        complaints.extend(differences(&expected, &known));
         Self {
-            outcome: Some(outcome.kind().as_str()),
-            class: Some(outcome.class().as_str()),
-            http_status: outcome.http_status().map(|status| status.as_u16()),
-            task_id: outcome.task_id().map(str::to_owned),
-            task_state: outcome.task_state().map(|state| state.as_str()),
-            events: Some(outcome.events()),
-            tolerated: Some(outcome.tolerated().iter().collect()),
-            ..Self::default()
+            id: case.id.clone(),
+            facts,
+            elapsed_ms: u64::try_from(elapsed.as_millis()).ok(),
+            expected,
+            pass: Some(complaints.is_empty()),
+            complaints,
         }
     }
 }
@@ -162,10 +113,17 @@ pub(crate) async fn run(case: &Case) -> Line {
             ..Line::default()
         };
     }
-    match play(case).await {
-        Ok(played) => compare(case, played),
-        Err(error) => Line::error(case.id.clone(), error),
-    }
+    let line = match case.is_of_card() {
+        true => card::play(case, GRACE).await.map(|resolved| judge(case, resolved)),
+        false => play(case).await.map(|played| compare(case, played)),
+    };
+    line.unwrap_or_else(|error| Line::error(case.id.clone(), error))
+}
+
+/// Holds what became of a card against what the case expects.
+fn judge(case: &Case, resolved: Resolved) -> Line {
+    let Resolved { facts, known, elapsed, complaints } = resolved;
+    Line::new(case, facts, known, elapsed, complaints)
 }
 
 /// What happened.
@@ -195,15 +153,32 @@ async fn play(case: &Case) -> Result<Played, BoxError> {
         })
         .build()?;
     let client = Client::builder(TokioExecutor::new()).build::<_, CallBody<Full<Bytes>>>(Loopback(peer.addr()));
-    let stack = ServiceBuilder::new().layer(naming).layer(ending).service(client);
+    let judged = ServiceBuilder::new().layer(ending).service(client);
+    // The card is served by a peer of its own, so that what is dispatched can be counted.
+    let shown = match case.card() {
+        Some(card) => Some(Peer::serve([card]).await?),
+        None => None,
+    };
 
     let mut delivered = Delivered::default();
-    let call = exchange(stack, case.request()?.map(Full::new), &mut delivered);
+    let request = case.request()?.map(Full::new);
     let started = Instant::now();
-    let ended = timeout(case.total() + GRACE, call).await;
+    let bound = case.total() + GRACE;
+    let ended = match &shown {
+        None => timeout(bound, exchange(naming.layer(judged), request, &mut delivered)).await,
+        Some(shown) => {
+            let matching = CardConsistencyLayer::new(cards(shown)?);
+            timeout(bound, exchange(naming.layer(matching.layer(judged)), request, &mut delivered)).await
+        }
+    };
     let elapsed = started.elapsed();
     let observed = std::mem::take(&mut *observed.lock().unwrap_or_else(PoisonError::into_inner));
     Ok(Played { ended: ended.map(Result::err), elapsed, delivered, observed, requests: peer.requests() })
+}
+
+fn cards(peer: &Peer) -> Result<CardStore, BoxError> {
+    let client = Client::builder(TokioExecutor::new()).build::<_, Full<Bytes>>(Loopback(peer.addr()));
+    Ok(CardStore::builder(client).build()?)
 }
 
 /// Holds what happened against what the case expects.
@@ -213,7 +188,9 @@ fn compare(case: &Case, played: Played) -> Line {
     if ended.is_err() {
         complaints.push("the call did not end".to_owned());
     }
-    if observed.len() != 1 {
+    // What is refused for its card does not come down to where outcomes are observed.
+    let due = usize::from(case.card().is_none() || !requests.is_empty());
+    if observed.len() != due {
         complaints.push(format!("{} outcomes were observed", observed.len()));
     }
     let observed = observed.pop();
@@ -231,26 +208,12 @@ fn compare(case: &Case, played: Played) -> Line {
         (None, Some(observed)) => observed.facts,
         (None, None) => Facts::default(),
     };
-    let mut known = json!(facts);
-    known["www_authenticate"] = json!(error.as_ref().and_then(|error| error.www_authenticate()));
-    known["requests"] = json!(requests.len());
-    known["dispatched"] = json!(!requests.is_empty());
-    let expected = asserted(case);
-    for (fact, expected) in &expected {
-        match known.get(fact) {
-            Some(found) if agrees(fact, expected, found) => {}
-            Some(found) => complaints.push(format!("{fact} is {found}, not {expected}")),
-            None => complaints.push(format!("{fact} is not known, and should be {expected}")),
-        }
-    }
-    Line {
-        id: case.id.clone(),
-        facts,
-        elapsed_ms: u64::try_from(elapsed.as_millis()).ok(),
-        expected,
-        pass: Some(complaints.is_empty()),
-        complaints,
-    }
+    let known = json!({
+        "www_authenticate": error.as_ref().and_then(|error| error.www_authenticate()),
+        "requests": requests.len(),
+        "dispatched": !requests.is_empty(),
+    });
+    Line::new(case, facts, known, elapsed, complaints)
 }
 
 /// Says where bytes on their way through the layers became others.
@@ -263,7 +226,7 @@ fn bytes_changed(
 ) -> Option<String> {
     let (Ok(request), Ok(scripts)) = (case.request(), case.scripts()) else { return None };
     let script = scripts.first()?;
-    if requests.first().is_some_and(|first| first.body != *request.body()) {
+    if requests.first().is_some_and(|first| !same_body(case, &first.body, request.body())) {
         return Some("the peer got another request body".to_owned());
     }
     let kept = error.and_then(|error| error.response());
@@ -273,31 +236,14 @@ fn bytes_changed(
     delivered.complaint(script, success)
 }
 
-/// Whole seconds as a whole number.
-fn seconds(time: Duration) -> Value {
-    match time.subsec_nanos() {
-        0 => json!(time.as_secs()),
-        _ => json!(time.as_secs_f64()),
-    }
-}
-
-/// Those of the case's expectations that are facts.
-fn asserted(case: &Case) -> Map<String, Value> {
-    let expect = case.expect.iter();
-    expect
-        .filter(|(fact, _)| ASSERTED.contains(&fact.as_str()))
-        .map(|(fact, value)| (fact.clone(), value.clone()))
-        .collect()
-}
-
-fn agrees(fact: &str, expected: &Value, found: &Value) -> bool {
-    match (fact, expected, found) {
-        ("tolerated", Value::Array(expected), Value::Array(found)) => {
-            expected.iter().all(|what| found.contains(what)) // at least these
-        }
-        (_, Value::Number(expected), Value::Number(found)) => expected.as_f64() == found.as_f64(),
-        _ => expected == found,
-    }
+/// Whether a request arrived as it was sent. Where a card names the tenant, it may have been set.
+fn same_body(case: &Case, arrived: &[u8], sent: &[u8]) -> bool {
+    let without_tenant = |body: &[u8]| {
+        let mut body: Value = serde_json::from_slice(body).ok()?;
+        body.get_mut("params").and_then(Value::as_object_mut).and_then(|params| params.remove("tenant"));
+        Some(body)
+    };
+    arrived == sent || (case.card().is_some() && without_tenant(arrived) == without_tenant(sent))
 }
 
 /// What the caller got of the peer's response.

@@ -6,6 +6,7 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use a2a_guard::card_consistency::{CardConsistencyLayer, CardStore, Route};
 use a2a_guard::{CallBody, CallError, CallLayer, Limits, Outcome, TerminalStateLayer};
 use bytes::Bytes;
 use http::header::{CONTENT_TYPE, HeaderName};
@@ -15,8 +16,9 @@ use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
 use tokio::time::timeout;
-use tower::{Service, ServiceBuilder, ServiceExt};
+use tower::{Layer, Service, ServiceBuilder, ServiceExt};
 
+use crate::loopback::Loopback;
 use crate::peer::Script;
 use crate::scenarios::{Ask, SKILL_HEADER};
 
@@ -126,28 +128,34 @@ pub(crate) struct Guarded {
     pub(crate) elapsed: Duration,
 }
 
-/// Makes the same call through the guard. `sent` is what the peer answers, to compare a success with.
-pub(crate) async fn guarded(address: SocketAddr, ask: Ask, sent: Option<&Script>) -> Result<Guarded, BoxError> {
+/// Makes the same call through the guard. `sent` is what the peer answers, to compare a success with; `cards` is where
+/// cards are served, if they are asked.
+pub(crate) async fn guarded(
+    address: SocketAddr,
+    cards: Option<SocketAddr>,
+    ask: Ask,
+    sent: Option<&Script>,
+) -> Result<Guarded, BoxError> {
     let seen = Arc::new(Mutex::new(Guarded::default()));
     let observer = {
         let seen = Arc::clone(&seen);
         move |outcome: &Outcome<'_>| lock(&seen).note_outcome(outcome)
     };
-    let layer = TerminalStateLayer::builder().limits(limits()).observe(observer).build()?;
-    let mut agent = ServiceBuilder::new()
-        .layer(CallLayer::new().skill_header(HeaderName::from_static(SKILL_HEADER)))
-        .layer(layer)
-        .service(hyper_client::<CallBody<Full<Bytes>>>());
+    let naming = CallLayer::new().skill_header(HeaderName::from_static(SKILL_HEADER));
+    let ending = TerminalStateLayer::builder().limits(limits()).observe(observer).build()?;
+    let agent = ServiceBuilder::new().layer(ending).service(hyper_client::<CallBody<Full<Bytes>>>());
 
     let request = ask.request(address)?;
     let started = Instant::now();
-    let call = async {
-        let response = agent.ready().await?.call(request).await?;
-        let (head, body) = response.into_parts();
-        let body = body.collect().await?.to_bytes();
-        Ok::<_, CallError>(Response::from_parts(head, body))
+    let ended = match cards {
+        None => timeout(WATCH, call(naming.layer(agent), request)).await,
+        Some(cards) => {
+            let store = card_store(cards)?;
+            let gateway = format!("http://{address}").parse()?;
+            let matching = CardConsistencyLayer::new(store.clone()).resolver(Route::new(store, gateway));
+            timeout(WATCH, call(naming.layer(matching.layer(agent)), request)).await
+        }
     };
-    let ended = timeout(WATCH, call).await;
     let elapsed = started.elapsed();
 
     let mut seen = std::mem::take(&mut *lock(&seen));
@@ -160,8 +168,26 @@ pub(crate) async fn guarded(address: SocketAddr, ask: Ask, sent: Option<&Script>
     Ok(seen)
 }
 
+/// One call, its body read to the end.
+async fn call<S, B>(mut agent: S, request: Request<Full<Bytes>>) -> Result<Response<Bytes>, CallError>
+where
+    S: Service<Request<Full<Bytes>>, Response = Response<B>, Error = CallError>,
+    B: http_body::Body<Data = Bytes, Error = CallError>,
+{
+    let response = agent.ready().await?.call(request).await?;
+    let (head, body) = response.into_parts();
+    let body = body.collect().await?.to_bytes();
+    Ok(Response::from_parts(head, body))
+}
+
+/// Cards are asked at the agent's own URLs. Here another port stands for the gateway that serves those.
+fn card_store(cards: SocketAddr) -> Result<CardStore, BoxError> {
+    let client = Client::builder(TokioExecutor::new()).build::<_, Full<Bytes>>(Loopback(cards));
+    Ok(CardStore::builder(client).build()?)
+}
+
 impl Guarded {
-    fn fact(&mut self, name: &'static str, value: Option<impl ToString>) {
+    pub(crate) fn fact(&mut self, name: &'static str, value: Option<impl ToString>) {
         if let Some(value) = value {
             self.facts.insert(name, value.to_string());
         }

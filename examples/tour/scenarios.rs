@@ -13,12 +13,17 @@ use crate::peer::{Chunk, End, Script};
 /// The request header from which the guarded client's `CallLayer` reads the skill of a call.
 pub(crate) const SKILL_HEADER: &str = "x-skill";
 
+/// Where an agent behind a gateway has its base path.
+const AGENT: &str = "/agents/acme";
+
 pub(crate) struct Scenario {
     /// What the peer does, in a few words.
     pub(crate) peer: &'static str,
     pub(crate) ask: Ask,
     /// What the peer answers; `None`: nothing listens there.
     pub(crate) answer: Option<Script>,
+    /// Whether cards are asked, and what the agent's own says of streaming. Its gateway's says yes.
+    pub(crate) own_card: Option<bool>,
     /// `outcome/class` of the guarded call.
     pub(crate) end: &'static str,
     /// What the guarded caller must be told, in the order in which the row shows it.
@@ -37,6 +42,8 @@ pub(crate) enum Ask {
     Stream03,
     RestSend,
     RestStream,
+    /// A stream from one of the agents behind a gateway.
+    StreamBehindGateway,
 }
 
 impl Ask {
@@ -50,6 +57,7 @@ impl Ask {
         let (path, body) = match self {
             Self::Send | Self::SendForSkill => ("/", rpc("SendMessage", message)),
             Self::Stream => ("/", rpc("SendStreamingMessage", message)),
+            Self::StreamBehindGateway => (AGENT, rpc("SendStreamingMessage", message)),
             Self::Stream03 => ("/", rpc("message/stream", message_03)),
             Self::RestSend => ("/message:send", format!(r#"{{"message":{message}}}"#)),
             Self::RestStream => ("/message:stream", format!(r#"{{"message":{message}}}"#)),
@@ -58,7 +66,7 @@ impl Ask {
         if !matches!(self, Self::Stream03) {
             request = request.header("a2a-version", "1.0");
         }
-        if matches!(self, Self::Stream | Self::Stream03 | Self::RestStream) {
+        if matches!(self, Self::Stream | Self::Stream03 | Self::RestStream | Self::StreamBehindGateway) {
             request = request.header("accept", "text/event-stream");
         }
         if matches!(self, Self::SendForSkill) {
@@ -80,7 +88,43 @@ pub(crate) fn all() -> Vec<Scenario> {
     all.extend(ended_early());
     all.extend(wrong());
     all.extend(refusals());
+    all.extend(behind_gateway());
     all
+}
+
+/// A gateway's card says that all of the agents behind it stream.
+fn behind_gateway() -> Vec<Scenario> {
+    vec![
+        Scenario {
+            peer: "gateway's card: streams; the agent's own: no",
+            ask: Ask::StreamBehindGateway,
+            answer: Some(working().chunk(artifact()).end(End::Cut)),
+            own_card: Some(false),
+            end: "card/capability_missing",
+            facts: &[("sent", "nothing"), ("error", "UnsupportedOperationError"), ("retry", "safe")],
+            due: NOW,
+        },
+        Scenario {
+            peer: "both cards say that it streams, and it does",
+            ask: Ask::StreamBehindGateway,
+            answer: Some(working().chunk(artifact()).chunk(completed())),
+            own_card: Some(true),
+            end: "success/success",
+            facts: &[("state", "TASK_STATE_COMPLETED"), ("events", "3"), ("bytes", "unchanged"), ("head", "unchanged")],
+            due: STEP * 2,
+        },
+    ]
+}
+
+/// What the gateway's host answers: its own card first, then that of the agent behind it.
+pub(crate) fn cards(address: SocketAddr, own_streams: bool) -> [Script; 2] {
+    [true, own_streams].map(|streams| {
+        let interface = format!(r#"{{"url":"http://{address}{AGENT}","protocolBinding":"JSONRPC","protocolVersion":"1.0"}}"#);
+        let skill = r#"{"id":"summarize","name":"Summarize","description":"Sums it up","tags":["text"]}"#;
+        Script::json(format!(
+            r#"{{"name":"Acme","description":"An agent","version":"1","supportedInterfaces":[{interface}],"capabilities":{{"streaming":{streams}}},"defaultInputModes":["text/plain"],"defaultOutputModes":["text/plain"],"skills":[{skill}]}}"#
+        ))
+    })
 }
 
 /// What is right passes, unchanged.
@@ -90,6 +134,7 @@ fn good() -> Vec<Scenario> {
             peer: "a good answer: the finished task",
             ask: Ask::Send,
             answer: Some(Script::json(rpc(&task("COMPLETED")))),
+            own_card: None,
             end: "success/success",
             facts: &[("state", "TASK_STATE_COMPLETED"), ("bytes", "unchanged"), ("head", "unchanged")],
             due: NOW,
@@ -98,6 +143,7 @@ fn good() -> Vec<Scenario> {
             peer: "the same over HTTP+JSON",
             ask: Ask::RestSend,
             answer: Some(Script::json(task("COMPLETED"))),
+            own_card: None,
             end: "success/success",
             facts: &[("state", "TASK_STATE_COMPLETED"), ("bytes", "unchanged"), ("head", "unchanged")],
             due: NOW,
@@ -106,6 +152,7 @@ fn good() -> Vec<Scenario> {
             peer: "a good stream, up to COMPLETED",
             ask: Ask::Stream,
             answer: Some(working().chunk(artifact()).chunk(completed())),
+            own_card: None,
             end: "success/success",
             facts: &[("state", "TASK_STATE_COMPLETED"), ("events", "3"), ("bytes", "unchanged"), ("head", "unchanged")],
             due: STEP * 2,
@@ -120,6 +167,7 @@ fn silent() -> Vec<Scenario> {
             peer: "reads the request and never answers",
             ask: Ask::Send,
             answer: Some(Script::silent(End::Hang)),
+            own_card: None,
             end: "timeout/head",
             facts: &[("retry", "unsafe")],
             due: HEAD,
@@ -128,6 +176,7 @@ fn silent() -> Vec<Scenario> {
             peer: "200 event stream that never says anything",
             ask: Ask::Stream,
             answer: Some(Script::sse().end(End::Hang)),
+            own_card: None,
             end: "timeout/first_event",
             facts: &[("status", "200"), ("retry", "unsafe")],
             due: FIRST_EVENT,
@@ -136,6 +185,7 @@ fn silent() -> Vec<Scenario> {
             peer: "goes silent while WORKING",
             ask: Ask::Stream,
             answer: Some(working().end(End::Hang)),
+            own_card: None,
             end: "timeout/idle",
             facts: &[("task", "t-1"), ("state", "TASK_STATE_WORKING")],
             due: IDLE,
@@ -144,6 +194,7 @@ fn silent() -> Vec<Scenario> {
             peer: "keep-alives behind a dead task",
             ask: Ask::Stream,
             answer: Some(working().chunk(Chunk::new(": keep-alive\n\n").after(STEP).every(STEP).forever())),
+            own_card: None,
             end: "timeout/event_gap",
             facts: &[("task", "t-1"), ("state", "TASK_STATE_WORKING")],
             due: EVENT_GAP,
@@ -152,6 +203,7 @@ fn silent() -> Vec<Scenario> {
             peer: "COMPLETED, and then silence",
             ask: Ask::Stream,
             answer: Some(working().chunk(completed()).end(End::Hang)),
+            own_card: None,
             end: "success/success",
             facts: &[("state", "TASK_STATE_COMPLETED"), ("events", "2"), ("bytes", "unchanged")],
             due: STEP + LINGER,
@@ -166,6 +218,7 @@ fn endless() -> Vec<Scenario> {
             peer: "a body that trickles",
             ask: Ask::Send,
             answer: Some(endless_task(Chunk::new("z").every(STEP).forever())),
+            own_card: None,
             end: "timeout/total",
             facts: &[("status", "200"), ("retry", "unsafe")],
             due: TOTAL,
@@ -175,6 +228,7 @@ fn endless() -> Vec<Scenario> {
             ask: Ask::Send,
             // Paced, for the bare caller reads it all.
             answer: Some(endless_task(Chunk::new("z".repeat(64 * 1024)).every(Duration::from_millis(5)).forever())),
+            own_card: None,
             end: "broken/too_large",
             facts: &[("status", "200"), ("retry", "unsafe")],
             due: Duration::from_millis(80),
@@ -183,6 +237,7 @@ fn endless() -> Vec<Scenario> {
             peer: "events without end",
             ask: Ask::Stream,
             answer: Some(working().chunk(Chunk::new(event(&status("WORKING"))).every(STEP).forever())),
+            own_card: None,
             end: "timeout/total",
             facts: &[("task", "t-1"), ("state", "TASK_STATE_WORKING")],
             due: TOTAL,
@@ -197,6 +252,7 @@ fn ended_early() -> Vec<Scenario> {
             peer: "stream cut while WORKING",
             ask: Ask::Stream,
             answer: Some(working().chunk(artifact()).end(End::Cut)),
+            own_card: None,
             end: "broken/truncated",
             facts: &[("task", "t-1"), ("state", "TASK_STATE_WORKING")],
             due: STEP,
@@ -205,6 +261,7 @@ fn ended_early() -> Vec<Scenario> {
             peer: "stream closed, properly, while WORKING",
             ask: Ask::Stream,
             answer: Some(working().chunk(artifact())),
+            own_card: None,
             end: "broken/truncated",
             facts: &[("task", "t-1"), ("state", "TASK_STATE_WORKING")],
             due: STEP,
@@ -213,6 +270,7 @@ fn ended_early() -> Vec<Scenario> {
             peer: "COMPLETED, and then a reset",
             ask: Ask::Stream,
             answer: Some(working().chunk(completed()).end(End::Reset)),
+            own_card: None,
             end: "success/success",
             facts: &[("state", "TASK_STATE_COMPLETED"), ("events", "2"), ("bytes", "unchanged")],
             due: STEP,
@@ -221,6 +279,7 @@ fn ended_early() -> Vec<Scenario> {
             peer: "0.3 code path that crashes",
             ask: Ask::Stream03,
             answer: Some(Script::sse().end(End::Cut)),
+            own_card: None,
             end: "broken/truncated",
             facts: &[("status", "200"), ("retry", "unsafe")],
             due: NOW,
@@ -229,6 +288,7 @@ fn ended_early() -> Vec<Scenario> {
             peer: "JSON that ends in the middle",
             ask: Ask::Send,
             answer: Some(Script::json(r#"{"jsonrpc":"2.0","id":1,"result":{"task":{"id":"t-1","#)),
+            own_card: None,
             end: "broken/malformed",
             facts: &[("status", "200"), ("retry", "unsafe")],
             due: NOW,
@@ -247,6 +307,7 @@ fn wrong() -> Vec<Scenario> {
                     .header("content-type", "text/html; charset=utf-8")
                     .chunk("<!doctype html><title>Sign in</title><p>Please sign in."),
             ),
+            own_card: None,
             end: "broken/wrong_media_type",
             facts: &[("status", "200"), ("error", "InvalidAgentResponseError")],
             due: NOW,
@@ -257,6 +318,7 @@ fn wrong() -> Vec<Scenario> {
             answer: Some(
                 Script::new(500).header("content-type", "text/plain; charset=utf-8").chunk("Internal Server Error"),
             ),
+            own_card: None,
             end: "broken/http_status",
             facts: &[("status", "500"), ("error", "InvalidAgentResponseError")],
             due: NOW,
@@ -265,6 +327,7 @@ fn wrong() -> Vec<Scenario> {
             peer: "a stream asked for, JSON answered",
             ask: Ask::Stream,
             answer: Some(Script::json(rpc(&task("COMPLETED")))),
+            own_card: None,
             end: "broken/silent_downgrade",
             facts: &[("task", "t-1"), ("state", "TASK_STATE_COMPLETED")],
             due: NOW,
@@ -273,6 +336,7 @@ fn wrong() -> Vec<Scenario> {
             peer: "the answer to another call",
             ask: Ask::Send,
             answer: Some(Script::json(rpc(&task("COMPLETED")).replace(r#""id":1,"#, r#""id":7,"#))),
+            own_card: None,
             end: "broken/protocol_violation",
             facts: &[("status", "200"), ("error", "InvalidAgentResponseError")],
             due: NOW,
@@ -281,6 +345,7 @@ fn wrong() -> Vec<Scenario> {
             peer: "gzip that nobody asked for",
             ask: Ask::Send,
             answer: Some(Script::json(&b"\x1f\x8b\x08\x00"[..]).header("content-encoding", "gzip")),
+            own_card: None,
             end: "broken/content_encoding",
             facts: &[("status", "200"), ("error", "InvalidAgentResponseError")],
             due: NOW,
@@ -297,6 +362,7 @@ fn refusals() -> Vec<Scenario> {
             answer: Some(Script::json(rpc_error(
                 r#"{"code":-32004,"message":"skill not available here","data":{"region":"eu-west","availableSkills":["summarize","transcribe"]}}"#,
             ))),
+            own_card: None,
             end: "refused/peer_error",
             facts: &[("code", "-32004"), ("region", "eu-west"), ("skills", "summarize,transcribe"), ("routing", "yes")],
             due: NOW,
@@ -308,6 +374,7 @@ fn refusals() -> Vec<Scenario> {
                 working()
                     .chunk(Chunk::new(event(&rpc_error(r#"{"code":-32603,"message":"executor failed"}"#))).after(STEP)),
             ),
+            own_card: None,
             end: "refused/peer_error",
             facts: &[("code", "-32603"), ("task", "t-1"), ("state", "TASK_STATE_WORKING")],
             due: STEP,
@@ -316,6 +383,7 @@ fn refusals() -> Vec<Scenario> {
             peer: "401 with a challenge",
             ask: Ask::Send,
             answer: Some(Script::new(401).header("www-authenticate", "Bearer realm=\"agents\"")),
+            own_card: None,
             end: "refused/auth",
             facts: &[("challenge", "Bearer realm=\"agents\""), ("retry", "after_credentials")],
             due: NOW,
@@ -324,6 +392,7 @@ fn refusals() -> Vec<Scenario> {
             peer: "503 with Retry-After",
             ask: Ask::RestStream,
             answer: Some(Script::new(503).header("retry-after", "7")),
+            own_card: None,
             end: "refused/unavailable",
             facts: &[("retry", "after"), ("after", "7s")],
             due: NOW,
@@ -332,6 +401,7 @@ fn refusals() -> Vec<Scenario> {
             peer: "nothing listens",
             ask: Ask::Send,
             answer: None,
+            own_card: None,
             end: "transport/connect",
             facts: &[("retry", "safe")],
             due: NOW,

@@ -18,6 +18,10 @@ pub(crate) struct PathName<'a> {
 
 /// Reads the operation off `path`; `None` if the path is no HTTP+JSON one.
 pub(crate) fn name<'a>(method: &Method, path: &'a str) -> Option<PathName<'a>> {
+    // These ask about a resource; they exercise nothing.
+    if matches!(*method, Method::HEAD | Method::OPTIONS) {
+        return None;
+    }
     let (before, last) = split_last_segment(path)?;
     if let Some(verb) = after_colon(last, "message") {
         let operation = match verb {
@@ -156,6 +160,8 @@ mod tests {
             ("GET", "/business/card"),
             ("GET", "/x/pushNotificationConfigs"),
             ("OPTIONS", "*"),
+            ("OPTIONS", "/message:send"),
+            ("HEAD", "/tasks/t"),
         ] {
             assert_eq!(read(method, path), None, "{method} {path}");
         }

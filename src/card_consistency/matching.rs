@@ -107,12 +107,11 @@ impl Rules {
         if version == Some(ProtocolVersion::V1_0) {
             state_version(head);
         }
-        if version.is_some_and(|version| version >= ProtocolVersion::V1_0) {
-            if let (Some(wanted), None, false) = (interface.tenant(), call.tenant(), tenant_in_path) {
-                set_tenant(wanted, call, head, body)?;
-            }
+        let knows_tenants = version.is_some_and(|version| version >= ProtocolVersion::V1_0);
+        match (interface.tenant(), call.tenant()) {
+            (Some(wanted), None) if knows_tenants && !tenant_in_path => set_tenant(wanted, call, head, body),
+            _ => Ok(()),
         }
-        Ok(())
     }
 
     /// The interface that the call goes to, and whether its tenant stands in the call's path already.

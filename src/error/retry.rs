@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::{CallError, Failure};
 use crate::{
-    call::{Call, Operation},
+    call::{Call, Operation, ProtocolVersion},
     outcome::{Class, OutcomeKind},
     wire::A2aError,
 };
@@ -50,7 +50,9 @@ pub(super) fn of(failure: &Failure) -> Retry {
         _ => {}
     }
     let asked_to_wait = failure.peer.as_ref().is_some_and(|peer| peer.retry_after.is_some());
-    if failure.kind == OutcomeKind::Refused && asked_to_wait {
+    // In the middle of a stream it comes of work that began.
+    let nothing_done = failure.seen.events == 0 || is_idempotent(&failure.call);
+    if failure.kind == OutcomeKind::Refused && asked_to_wait && nothing_done {
         return Retry::After;
     }
     if !work_may_have_started(failure) || is_idempotent(&failure.call) {
@@ -88,6 +90,11 @@ fn is_idempotent(call: &Call) -> bool {
     call.operation().is_some_and(Operation::is_idempotent)
 }
 
+/// `ListTasks` came with 1.0.
+fn lists_tasks(call: &Call) -> bool {
+    call.version().is_none_or(|version| version >= ProtocolVersion::V1_0)
+}
+
 pub(super) fn next_operations(error: &CallError) -> &'static [Operation] {
     use Operation as O;
     if !error.work_may_have_started() || error.outcome() == OutcomeKind::Refused {
@@ -101,7 +108,7 @@ pub(super) fn next_operations(error: &CallError) -> &'static [Operation] {
         (Some(operation), Some(_)) if operation.is_streaming() => &[O::GetTask, O::SubscribeToTask, O::CancelTask],
         (Some(_), Some(_)) => &[O::GetTask],
         // Its id is not known, but its context or its place in the list may be.
-        (Some(operation), None) if operation.is_send() => &[O::ListTasks],
+        (Some(operation), None) if operation.is_send() && lists_tasks(error.call()) => &[O::ListTasks],
         _ => &[],
     }
 }

@@ -86,6 +86,13 @@ impl Deadlines {
         self.moved = true;
     }
 
+    /// Goes over to a phase, unless it goes on already: what comes after INPUT_REQUIRED does not begin the wait anew.
+    pub(super) fn enter_once(&mut self, phase: Phase) {
+        if self.phase != phase {
+            self.enter(phase);
+        }
+    }
+
     pub(super) fn note_bytes(&mut self) {
         self.moved = true;
         self.bytes_since_event = true;

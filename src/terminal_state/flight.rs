@@ -26,7 +26,7 @@ use crate::{
     limits::{Bounds, LimitOverrides},
     outcome::{Class, Observe, Outcome, OutcomeKind},
     transport::{self, Fault},
-    wire::{Flaw, JsonRpcId, Judge, TaskState, Tolerated, Verdict},
+    wire::{Facts, Flaw, JsonRpcId, Judge, TaskState, Tolerated, Verdict},
 };
 
 /// So many frames may come without a Pending before the clock is read, and so many bytes: a timer alone does not bound
@@ -132,6 +132,7 @@ where
         target: Option<Uri>,
         overrides: Option<&LimitOverrides>,
         origin: Option<Box<Origin>>,
+        unread: bool,
     ) -> Self {
         let dispatched = Instant::now();
         let began = call.began().unwrap_or(dispatched);
@@ -139,7 +140,8 @@ where
         let own_bounds =
             overrides.map(|by| Box::new(Bounds::new(shared.overridden(by).cut_to_total(call.is_streaming()))));
         let limits = own_bounds.as_deref().unwrap_or(shared);
-        let deadlines = Deadlines::new(began, dispatched, head_of(&call, limits), limits.total_of(call.is_streaming()));
+        let deadlines =
+            Deadlines::new(began, dispatched, head_of(&call, limits, unread), limits.total_of(call.is_streaming()));
         Self {
             config,
             call,
@@ -163,6 +165,21 @@ where
         self.own_bounds.as_deref().unwrap_or_else(|| self.config.bounds(&self.call))
     }
 
+    /// Notes what an answer, or the beginning of one, says of its task. An id that was cut is none.
+    pub(super) fn note_facts(&mut self, facts: &Facts) {
+        let id = Some(&facts.task_id).filter(|id| !id.is_empty() && !id.is_truncated());
+        self.seen.task_id = id.map(|id| id.as_str().into());
+        self.seen.task_state = facts.state;
+        self.seen.tolerated = facts.tolerated;
+    }
+
+    /// Notes what the beginning of a whole answer says of its task.
+    pub(super) fn note_what_came(&mut self) {
+        self.verdict();
+        let facts = self.judge.facts().clone();
+        self.note_facts(&facts);
+    }
+
     /// The id to compare answers with; one that nobody read agrees with every other.
     pub(super) fn id(&self) -> &JsonRpcId {
         self.call.id().unwrap_or(&JsonRpcId::Other)
@@ -180,6 +197,10 @@ where
 
     pub(super) fn enter(&mut self, phase: Phase) {
         self.deadlines.enter(phase);
+    }
+
+    pub(super) fn enter_once(&mut self, phase: Phase) {
+        self.deadlines.enter_once(phase);
     }
 
     /// The total of a call whose answer turned out to be a stream, or not to be one.
@@ -331,6 +352,15 @@ where
         self.observe(OutcomeKind::Success, Class::Success, None, task_id.as_deref(), *task_state, *tolerated);
     }
 
+    /// The call ended well after all: its task had finished.
+    pub(super) fn succeed_as_rescued(&mut self, rescued: &Rescued, events: u64) {
+        self.seen.events += events;
+        self.seen.task_id = self.seen.task_id.take().or_else(|| self.call.task_id().map(Into::into));
+        self.seen.task_state = Some(rescued.state);
+        self.seen.tolerated.insert(Tolerated::RECONCILED);
+        self.succeed_as_seen();
+    }
+
     /// The call ended, in a way that its caller sees from an answer that passes as it is.
     pub(super) fn settle_as(&mut self, kind: OutcomeKind, class: Class) {
         if std::mem::replace(&mut self.settled, true) {
@@ -360,7 +390,11 @@ where
         let recovery = self.config.recovery.as_ref().filter(|recovery| recovery.reconciles())?;
         let origin = self.origin.as_ref()?;
         let task_id = error.task_id()?;
-        is_loss(error).then(|| recovery.ask(origin, task_id)).flatten()
+        // A connection that was lost before any answer may have lost the message too: what has become of the task since
+        // says nothing of it.
+        let sends = self.call.operation().is_some_and(Operation::is_send);
+        let may_be_undelivered = sends && error.class() == Class::ConnectionLost && self.seen.task_id.is_none();
+        (is_loss(error) && !may_be_undelivered).then(|| recovery.ask(origin, task_id)).flatten()
     }
 
     /// Who only watches a task does not end it: a call that sent none cancels none.
@@ -397,13 +431,17 @@ where
     }
 }
 
-/// From the call to the response head. A request that nobody could name may be a send: JSON-RPC without a `CallLayer`.
-fn head_of(call: &Call, bounds: &Bounds) -> Duration {
-    if call.is_blocking() || call.operation().is_none() { bounds.blocking_head } else { bounds.head }
+/// From the call to the response head. A request that nobody read may be a send: JSON-RPC without a `CallLayer`.
+fn head_of(call: &Call, bounds: &Bounds, unread: bool) -> Duration {
+    if call.is_blocking() || (call.operation().is_none() && unread) { bounds.blocking_head } else { bounds.head }
 }
 
 /// Whether the call was lost while the task may go on without it.
 fn is_loss(error: &CallError) -> bool {
+    // What never reached the peer left nothing behind there.
+    if error.failure().never_sent {
+        return false;
+    }
     match error.outcome() {
         OutcomeKind::Timeout => error.class() != Class::Ready,
         OutcomeKind::Transport => error.class() == Class::ConnectionLost,
@@ -418,6 +456,9 @@ where
     fn drop(&mut self) {
         if self.settled {
             return;
+        }
+        if self.seen.task_id.is_none() && self.seen.status.is_some() && self.seen.events == 0 {
+            self.note_what_came();
         }
         // Who lets go of a task that waits for input or a credential has all there is for now.
         if self.seen.task_state.is_some_and(|state| state.is_interrupted()) {

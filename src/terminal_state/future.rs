@@ -28,7 +28,7 @@ use crate::{
     call::Binding,
     error::{BoxError, CallError, PeerResponse},
     outcome::{Class, Observe, OutcomeKind},
-    wire::{Expected, Tolerated},
+    wire::Expected,
 };
 
 pin_project! {
@@ -241,6 +241,7 @@ where
 {
     let mut failure = flight.failure(OutcomeKind::Broken, class, what);
     failure.got = judging::declared(class, &head.headers);
+    failure.seen.retry_after = judging::retry_after(&head.headers);
     failure.response = Some(PeerResponse {
         status: head.status,
         headers: head.headers.clone(),
@@ -271,11 +272,7 @@ where
         .origin()
         .map(|origin| if streaming { origin.event(&rescued) } else { origin.body(&rescued) })
         .unwrap_or_default();
-    flight.seen.events = u64::from(streaming);
-    flight.seen.task_id = flight.seen.task_id.take().or_else(|| flight.call.task_id().map(Into::into));
-    flight.seen.task_state = Some(rescued.state);
-    flight.seen.tolerated.insert(Tolerated::RECONCILED);
-    flight.succeed_as_seen();
+    flight.succeed_as_rescued(&rescued, u64::from(streaming));
     let mut response = Response::new(TerminalStateBody::replay(Replay::of(body)));
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(media));
     response

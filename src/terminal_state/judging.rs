@@ -73,8 +73,11 @@ pub(super) fn media_type(headers: &HeaderMap) -> MediaType {
 
 /// The content coding, if there is one.
 fn coding(headers: &HeaderMap) -> Option<&str> {
-    let value = headers.get(CONTENT_ENCODING)?.to_str().unwrap_or("unreadable").trim();
-    (!value.is_empty() && !value.eq_ignore_ascii_case("identity")).then_some(value)
+    let codings = headers
+        .get_all(CONTENT_ENCODING)
+        .into_iter()
+        .flat_map(|value| value.to_str().unwrap_or("unreadable").split(','));
+    codings.map(str::trim).find(|coding| !coding.is_empty() && !coding.eq_ignore_ascii_case("identity"))
 }
 
 /// What the head declares, for a message about it.
@@ -120,6 +123,10 @@ mod tests {
     #[test]
     fn identity_is_no_coding() {
         assert_eq!(coding(&headers(&[("content-encoding", "Identity")])), None);
+        assert_eq!(coding(&headers(&[("content-encoding", "identity, identity")])), None);
         assert_eq!(coding(&headers(&[("content-encoding", "gzip")])), Some("gzip"));
+        let mut two = headers(&[("content-encoding", "identity")]);
+        two.append(CONTENT_ENCODING, "br".parse().unwrap());
+        assert_eq!(coding(&two), Some("br"));
     }
 }

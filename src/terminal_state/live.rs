@@ -6,13 +6,14 @@ use std::{
 };
 
 use bytes::Bytes;
-use http::{HeaderMap, response::Parts};
+use http::{HeaderMap, HeaderValue, header::CONTENT_TYPE, response::Parts};
 use http_body::Body;
 use pin_project_lite::pin_project;
 
 use super::{
     deadline::{Due, Phase},
     flight::{Boxed, Rescue},
+    judging,
     pieces::{Pieces, event_of},
     shape,
 };
@@ -285,8 +286,8 @@ where
         self.note_seen();
         match self.judge.progress() {
             Progress::Open => self.timed.as_mut().flight().enter(Phase::Events),
-            Progress::InputRequired => self.timed.as_mut().flight().enter(Phase::Linger),
-            Progress::AuthRequired => self.timed.as_mut().flight().enter(Phase::AuthWait),
+            Progress::InputRequired => self.timed.as_mut().flight().enter_once(Phase::Linger),
+            Progress::AuthRequired => self.timed.as_mut().flight().enter_once(Phase::AuthWait),
             Progress::Done => {
                 self.timed.as_mut().flight().enter(Phase::Linger);
                 self.timed.as_mut().flight().succeed_as_seen();
@@ -319,6 +320,7 @@ where
         if due.class == Class::Success || self.judge.progress() == Progress::Done {
             return self.end_well();
         }
+        self.note_task_of_held();
         let error = self.timed.get().timeout(due);
         self.fail(error);
     }
@@ -327,6 +329,7 @@ where
         if self.rests() {
             return self.end_well();
         }
+        self.note_task_of_held();
         let error = self.timed.get().cut(error);
         self.fail(error);
     }
@@ -361,27 +364,29 @@ where
     }
 
     fn truncated(&mut self, what: &'static str) {
+        self.note_task_of_held();
         let error = self.timed.get().broken(Class::Truncated, what);
         self.fail(error);
     }
 
     fn flawed(&mut self, flaw: Flaw) {
-        if matches!(flaw, Flaw::Violation(_)) && self.timed.get().seen.task_id.is_none() {
-            self.note_task_of_flawed();
-        }
+        self.note_task_of_held();
         let error = self.timed.get().flawed(flaw);
         self.fail(error);
     }
 
-    /// An event of the wrong shape may still name the task that it leaves behind.
-    fn note_task_of_flawed(&mut self) {
+    /// An event of the wrong shape, or the beginning of one, may still name the task that it leaves behind.
+    fn note_task_of_held(&mut self) {
+        if self.held.is_empty() || self.timed.get().seen.task_id.is_some() {
+            return;
+        }
         let mut judge = Judge::new(self.expected);
         judge.feed(&event_data(&self.held.prefix(self.held.len())));
         judge.finish(self.timed.get().id());
-        let facts = judge.facts();
-        let seen = &mut self.timed.as_mut().flight().seen;
-        seen.task_id = Some(facts.task_id.as_str()).filter(|id| !id.is_empty()).map(Into::into);
-        seen.task_state = facts.state;
+        let tolerated = self.timed.get().seen.tolerated;
+        let flight = self.timed.as_mut().flight();
+        flight.note_facts(judge.facts());
+        flight.seen.tolerated = tolerated;
     }
 
     /// The event that is held is an error.
@@ -400,10 +405,11 @@ where
         let max = self.timed.get().limits().max_refusal;
         let mut failure = self.timed.get().failure(OutcomeKind::Refused, Class::PeerError, "the peer refused");
         let peer = match data.get(..=max) {
-            Some(_) => PeerError::parse_large(data),
+            Some(_) => PeerError::scan(data),
             None => PeerError::parse(data, MediaType::Json),
         };
         failure.peer = peer.map(Box::new);
+        failure.seen.retry_after = judging::retry_after(&self.headers);
         failure.response = Some(PeerResponse {
             status: self.timed.get().status(),
             headers: self.headers.clone(),
@@ -431,16 +437,17 @@ where
     /// One result stands where a stream was asked: refused, or adapted into its one event.
     fn downgraded(&mut self, facts: &Facts) {
         let adapts = self.timed.get().config.adapt_downgrade;
-        let seen = &mut self.timed.as_mut().flight().seen;
-        seen.task_id = Some(facts.task_id.as_str()).filter(|id| !id.is_empty()).map(Into::into);
-        seen.task_state = facts.state;
-        seen.tolerated = facts.tolerated;
+        self.timed.as_mut().flight().note_facts(facts);
         if !adapts {
             let error = self.timed.get().broken(Class::SilentDowngrade, "one JSON result where a stream was asked");
             return self.fail(error);
         }
+        let seen = &mut self.timed.as_mut().flight().seen;
         seen.events = 1;
         seen.tolerated.insert(Tolerated::DOWNGRADE_ADAPTED);
+        if let Some(head) = &mut self.head {
+            head.headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+        }
         self.out.push(event_of(&self.held));
         self.held.clear();
         self.timed.as_mut().flight().succeed_as_seen();
@@ -463,11 +470,9 @@ where
         let Some((_, error)) = self.rescue.take() else { return };
         match (rescued, self.timed.get().origin()) {
             (Some(rescued), Some(origin)) => {
-                self.out.push(origin.event(&rescued));
-                self.timed.as_mut().flight().seen.events += 1;
-                self.timed.as_mut().flight().seen.task_state = Some(rescued.state);
-                self.timed.as_mut().flight().seen.tolerated.insert(Tolerated::RECONCILED);
-                self.timed.as_mut().flight().succeed_as_seen();
+                let event = origin.event(&rescued);
+                self.out.push(event);
+                self.timed.as_mut().flight().succeed_as_rescued(&rescued, 1);
             }
             _ => {
                 self.timed.as_mut().flight().fail(&error);

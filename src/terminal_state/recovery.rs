@@ -7,14 +7,14 @@ use std::{
 };
 
 use bytes::Bytes;
-use http::{Request, Response, StatusCode};
+use http::{Request, Response, response::Parts};
 use http_body::Body;
 use http_body_util::{BodyExt, Limited};
 use tokio::sync::Semaphore;
 use tower_service::Service;
 
-use super::rescue::{Origin, Rescued};
-use crate::error::BoxError;
+use super::{flight::Rescue, judging, rescue::Origin};
+use crate::{error::BoxError, wire::MediaType};
 
 /// How much of an answer to a request of the layer's own is read at most.
 const MAX_ANSWER: usize = 8 << 20;
@@ -90,7 +90,8 @@ impl Recovery {
         self
     }
 
-    /// Asks `GetTask`, once, after a timeout, a truncation or a lost connection, if the task's id is known; a task
+    /// Asks `GetTask`, once, after a timeout or a truncation, if the task's id is known (after a connection that was lost
+    /// before any answer only for a subscription: a message may have been lost with it); a task
     /// that did finish becomes the call's success: a stream's last event, or a unary answer. The outcome lists it as
     /// tolerated (`reconciled`). The call ends up to [`timeout`](Self::timeout) later for it.
     #[must_use]
@@ -139,22 +140,22 @@ impl Recovery {
         self.cancel_on_failure
     }
 
-    /// Asks for the task once.
-    pub(super) fn ask(
-        &self,
-        origin: &Origin,
-        task_id: &str,
-    ) -> Option<Pin<Box<dyn Future<Output = Option<Rescued>> + Send>>> {
+    /// Asks for the task once, in a task of the runtime's: however its caller is polled, it takes no longer than it may.
+    pub(super) fn ask(&self, origin: &Origin, task_id: &str) -> Option<Rescue> {
+        let runtime = tokio::runtime::Handle::try_current().ok()?;
         let permit = Arc::clone(&self.permits).try_acquire_owned().ok()?;
         let request = origin.get_task(task_id)?;
-        let reading = origin.reader();
+        let reading = origin.reader(task_id);
         let answer = self.client.send(request);
         let bound = self.timeout;
-        Some(Box::pin(async move {
+        let asked = runtime.spawn(async move {
             let _permit = permit;
-            let (status, body) = tokio::time::timeout(bound, answer).await.ok()?.ok()?;
-            status.is_success().then(|| reading.finished_task(&body)).flatten()
-        }))
+            let (head, body) = tokio::time::timeout(bound, answer).await.ok()?.ok()?;
+            let media = judging::media_type(&head.headers);
+            let is_json = media.is_json() || media == MediaType::Absent;
+            (head.status.is_success() && is_json).then(|| reading.finished_task(&body)).flatten()
+        });
+        Some(Box::pin(async move { asked.await.ok().flatten() }))
     }
 
     /// Cancels the task, in a task of the runtime's.
@@ -183,7 +184,7 @@ impl fmt::Debug for Recovery {
     }
 }
 
-type Answer = Pin<Box<dyn Future<Output = Result<(StatusCode, Bytes), BoxError>> + Send>>;
+type Answer = Pin<Box<dyn Future<Output = Result<(Parts, Bytes), BoxError>> + Send>>;
 
 /// A client without its type: a `Drop` can add no bounds.
 trait Client: Send + Sync {
@@ -200,7 +201,7 @@ impl<S, F, A> Client for Erased<S, F>
 where
     S: Clone + Send,
     F: Fn(S, Request<Bytes>) -> A + Send + Sync,
-    A: Future<Output = Result<(StatusCode, Bytes), BoxError>> + Send + 'static,
+    A: Future<Output = Result<(Parts, Bytes), BoxError>> + Send + 'static,
 {
     fn send(&self, request: Request<Bytes>) -> Answer {
         let service = self.service.lock().unwrap_or_else(PoisonError::into_inner).clone();
@@ -208,7 +209,7 @@ where
     }
 }
 
-async fn exchange<S, B, R>(mut service: S, request: Request<B>) -> Result<(StatusCode, Bytes), BoxError>
+async fn exchange<S, B, R>(mut service: S, request: Request<B>) -> Result<(Parts, Bytes), BoxError>
 where
     S: Service<Request<B>, Response = Response<R>>,
     S::Error: Into<BoxError>,
@@ -218,5 +219,5 @@ where
     std::future::poll_fn(|cx| service.poll_ready(cx)).await.map_err(Into::into)?;
     let (head, body) = service.call(request).await.map_err(Into::into)?.into_parts();
     let body = Limited::new(body, MAX_ANSWER).collect().await?.to_bytes();
-    Ok((head.status, body))
+    Ok((head, body))
 }

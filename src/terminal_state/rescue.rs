@@ -2,11 +2,8 @@
 
 use bytes::Bytes;
 use http::{
-    HeaderMap, HeaderName, HeaderValue, Method, Request, Uri,
-    header::{
-        ACCEPT, ACCEPT_ENCODING, CONNECTION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, EXPECT, TE,
-        TRANSFER_ENCODING, UPGRADE,
-    },
+    HeaderMap, HeaderValue, Method, Request, Uri,
+    header::{ACCEPT, CONTENT_TYPE},
     uri::PathAndQuery,
 };
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
@@ -23,18 +20,28 @@ const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'
 /// The id of the layer's own JSON-RPC requests: no caller of ours meets their answers.
 const OWN_ID: &str = "a2a-guard";
 
-/// Headers that belong to the first request's body or connection.
-const NOT_REPEATED: [HeaderName; 10] = [
-    ACCEPT,
-    ACCEPT_ENCODING,
-    CONNECTION,
-    CONTENT_ENCODING,
-    CONTENT_LENGTH,
-    CONTENT_TYPE,
-    EXPECT,
-    TE,
-    TRANSFER_ENCODING,
-    UPGRADE,
+/// Headers that belong to the first request's body or connection, or that make it this one and no other.
+const NOT_REPEATED: [&str; 20] = [
+    "accept",
+    "accept-encoding",
+    "connection",
+    "content-digest",
+    "content-encoding",
+    "content-length",
+    "content-md5",
+    "content-type",
+    "digest",
+    "expect",
+    "idempotency-key",
+    "if-match",
+    "if-none-match",
+    "last-event-id",
+    "range",
+    "signature",
+    "signature-input",
+    "te",
+    "transfer-encoding",
+    "upgrade",
 ];
 
 /// The request that a task came of, as far as another about the same task needs it.
@@ -76,8 +83,8 @@ impl Origin {
         self.request(Operation::CancelTask, Method::POST, task_id, ":cancel")
     }
 
-    pub(super) fn reader(&self) -> Reader {
-        Reader { json_rpc: self.call.binding() == Some(Binding::JsonRpc) }
+    pub(super) fn reader(&self, task_id: &str) -> Reader {
+        Reader { json_rpc: self.call.binding() == Some(Binding::JsonRpc), task_id: task_id.into() }
     }
 
     /// The event that tells a stream's reader of the finished task.
@@ -110,7 +117,7 @@ impl Origin {
         let json_rpc = self.call.binding() == Some(Binding::JsonRpc);
         let mut request = Request::new(Bytes::new());
         *request.headers_mut() = self.headers.clone();
-        for name in &NOT_REPEATED {
+        for name in NOT_REPEATED {
             request.headers_mut().remove(name);
         }
         request.headers_mut().insert(ACCEPT, HeaderValue::from_static("application/json, application/a2a+json"));
@@ -155,10 +162,11 @@ impl Origin {
 #[derive(Debug)]
 pub(super) struct Reader {
     json_rpc: bool,
+    task_id: Box<str>,
 }
 
 impl Reader {
-    /// The task, if the answer is valid and the task has finished.
+    /// The task, if the answer is valid, about that task, and the task has finished.
     pub(super) fn finished_task(&self, body: &[u8]) -> Option<Rescued> {
         #[derive(serde::Deserialize)]
         struct Answer<'a> {
@@ -171,7 +179,11 @@ impl Reader {
         if !matches!(judge.finish(&JsonRpcId::Text(OWN_ID.into())), Verdict::Valid) {
             return None;
         }
-        let state = judge.facts().state.filter(|state| state.is_terminal())?;
+        let facts = judge.facts();
+        if facts.task_id.is_truncated() || facts.task_id.as_str() != &*self.task_id {
+            return None;
+        }
+        let state = facts.state.filter(|state| state.is_terminal())?;
         let text = std::str::from_utf8(body).ok()?;
         let task =
             if self.json_rpc { serde_json::from_str::<Answer<'_>>(text).ok()?.result.get() } else { text.trim() };
@@ -228,7 +240,7 @@ mod tests {
 
     #[test]
     fn only_a_finished_task_is_a_success() {
-        let reader = Reader { json_rpc: true };
+        let reader = Reader { json_rpc: true, task_id: "t".into() };
         let answer = |state: &str| {
             format!(
                 "{{\"jsonrpc\":\"2.0\",\"id\":\"a2a-guard\",\"result\":{{\"id\":\"t\",\n\"status\":{{\"state\":\"{state}\"}}}}}}"
@@ -236,6 +248,8 @@ mod tests {
         };
         assert!(reader.finished_task(answer("TASK_STATE_WORKING").as_bytes()).is_none());
         let rescued = reader.finished_task(answer("TASK_STATE_COMPLETED").as_bytes()).unwrap();
+        let other = Reader { json_rpc: true, task_id: "another".into() };
+        assert!(other.finished_task(answer("TASK_STATE_COMPLETED").as_bytes()).is_none());
         let event = origin(Binding::JsonRpc, ProtocolVersion::V1_0, "https://a.example/rpc").event(&rescued);
         assert_eq!(
             event,

@@ -8,7 +8,7 @@ use std::{
 };
 
 use bytes::Bytes;
-use http::{Request, Response};
+use http::{Method, Request, Response};
 use http_body::Body;
 use tokio::{
     task::coop,
@@ -114,7 +114,9 @@ where
             Some(_) => Origin::of(&call, &request).map(Box::new),
             None => None,
         };
-        let mut flight = Flight::new(Arc::clone(&self.config), call, target, overrides, origin);
+        // A POST that no `CallLayer` read.
+        let unread = request.method() == Method::POST && call.began().is_none();
+        let mut flight = Flight::new(Arc::clone(&self.config), call, target, overrides, origin, unread);
         match self.readiness.failed.take() {
             None => TerminalStateFuture::called(self.inner.call(request), Timed::boxed(flight)),
             Some(failed) => {

@@ -121,6 +121,7 @@ impl Whole {
             return self.truncated.then(|| self.refusal(flight));
         }
         if len > flight.limits().max_unary_body {
+            flight.note_what_came();
             return Some(Err(flight.broken(Class::TooLarge, "the body is larger than max_unary_body")));
         }
         flight.judge.feed(&data);
@@ -199,10 +200,8 @@ impl Whole {
     where
         O: Observe,
     {
-        let facts = flight.judge.facts();
-        flight.seen.task_id = Some(facts.task_id.as_str()).filter(|id| !id.is_empty()).map(Into::into);
-        flight.seen.task_state = facts.state;
-        flight.seen.tolerated = facts.tolerated;
+        let facts = flight.judge.facts().clone();
+        flight.note_facts(&facts);
     }
 
     /// The answer says no, by its status or by an error object in it.
@@ -217,7 +216,7 @@ impl Whole {
         let peer = peer.or_else(|| match self.purpose {
             Purpose::Refusal => None,
             _ if kept.len() == self.pieces.len() => None,
-            _ => PeerError::parse_large(&self.pieces.prefix(usize::MAX)),
+            _ => PeerError::scan(&self.pieces.prefix(usize::MAX)),
         });
         let verdict = if self.purpose == Purpose::Refusal {
             let names_task = flight.call.task_id().is_some();
@@ -239,7 +238,7 @@ impl Whole {
         Err(CallError::new(failure))
     }
 
-    fn broke_off<O>(&mut self, error: BoxError, flight: &Flight<O>) -> Judged
+    fn broke_off<O>(&mut self, error: BoxError, flight: &mut Flight<O>) -> Judged
     where
         O: Observe,
     {
@@ -247,10 +246,11 @@ impl Whole {
             self.truncated = true;
             return self.refusal(flight);
         }
+        flight.note_what_came();
         Err(flight.cut(error))
     }
 
-    fn bound_reached<O>(&mut self, due: Due, flight: &Flight<O>) -> Judged
+    fn bound_reached<O>(&mut self, due: Due, flight: &mut Flight<O>) -> Judged
     where
         O: Observe,
     {
@@ -258,6 +258,7 @@ impl Whole {
             self.truncated = true;
             return self.refusal(flight);
         }
+        flight.note_what_came();
         Err(flight.timeout(due))
     }
 

@@ -7,8 +7,9 @@ mod tests;
 
 mod a2a_error;
 mod details;
+mod scan;
 
-use std::{borrow::Cow, time::Duration};
+use std::time::Duration;
 
 use serde_json::{Map, Value};
 
@@ -66,8 +67,15 @@ impl PeerError {
     /// Reads the error in a body. `None` if it is no JSON, or no error stands in it.
     #[must_use]
     pub fn parse(bytes: &[u8], media: MediaType) -> Option<Self> {
-        let Value::Object(body) = serde_json::from_slice(bytes).ok()? else {
+        // HTML and plain text never say more than their status.
+        if matches!(media, MediaType::Html | MediaType::Text) {
             return None;
+        }
+        let body = match serde_json::from_slice(bytes) {
+            Ok(Value::Object(body)) => body,
+            Ok(_) => return None,
+            // Cut, or deeper than a tree may be, or with an escape that is no character.
+            Err(_) => return Self::scan(bytes),
         };
         match body.get("error") {
             Some(Value::Object(error)) => return Self::of_error_object(&body, error),
@@ -86,25 +94,6 @@ impl PeerError {
         }
         let text = words(&body)?;
         Some(Self::of_text(text))
-    }
-
-    /// Reads code and message alone of an error that is too large to keep. Builds no tree, so that its size is no matter.
-    #[must_use]
-    pub fn parse_large(bytes: &[u8]) -> Option<Self> {
-        let body: Large<'_> = serde_json::from_slice(bytes).ok()?;
-        let error = body.error?;
-        let form = if body.jsonrpc.is_some() || error.code.is_some_and(is_json_rpc_code) {
-            ErrorForm::JsonRpc
-        } else if error.code.is_some() {
-            ErrorForm::RpcStatus
-        } else {
-            ErrorForm::Text
-        };
-        let mut read = Self::empty(form);
-        read.code = error.code.filter(|_| form == ErrorForm::JsonRpc);
-        read.message = error.message.as_deref().map(|text| bounded(text, MESSAGE_MAX));
-        read.status = error.status.as_deref().map(|text| bounded(text, WORD_MAX));
-        Some(read)
     }
 
     /// True if the peer said no in a defined way, and not in mere words.
@@ -131,7 +120,7 @@ impl PeerError {
             return None;
         }
         match (self.status.as_deref(), http_status) {
-            (Some("NOT_FOUND"), _) | (None, Some(404)) => Some(A2aError::TaskNotFound),
+            (Some("NOT_FOUND"), _) => Some(A2aError::TaskNotFound),
             (Some("UNIMPLEMENTED"), _) => Some(A2aError::MethodNotFound),
             _ => None,
         }
@@ -215,24 +204,6 @@ impl PeerError {
         read.read_availability(body);
         Some(read)
     }
-}
-
-/// Of a large error, what decides; serde passes over the rest.
-#[derive(serde::Deserialize)]
-struct Large<'a> {
-    #[serde(borrow)]
-    jsonrpc: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    error: Option<LargeError<'a>>,
-}
-
-#[derive(serde::Deserialize)]
-struct LargeError<'a> {
-    code: Option<i64>,
-    #[serde(borrow)]
-    message: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    status: Option<Cow<'a, str>>,
 }
 
 /// The codes that JSON-RPC keeps for itself and for servers (JSON-RPC 2.0 §5.1).

@@ -37,7 +37,7 @@ async fn a_timeout_names_its_bound() {
     assert_eq!(
         line(V03.send(), Answer::never()).await,
         "timeout/head: no response head within 300000 ms; SendMessage over JSONRPC 0.3 at \
-         https://agent.example.com/a2a, 300000 ms in; retry unsafe, next ListTasks"
+         https://agent.example.com/a2a, 300000 ms in; retry unsafe"
     );
     assert_eq!(
         line(V1.stream(), Answer::sse(MockBody::new().hang())).await,

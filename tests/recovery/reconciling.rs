@@ -125,12 +125,41 @@ fn follow_up(dialect: Dialect) -> Request<Full<Bytes>> {
     }
 }
 
+/// Another task's end, a page, or what is no success says nothing of the task.
+#[tokio::test(start_paused = true)]
+async fn only_that_tasks_own_end_is_taken() {
+    for dialect in Dialect::ALL {
+        let other = dialect.bare_task("COMPLETED").replace("task-1", "task-9");
+        let document = match dialect {
+            Rest => other,
+            _ => format!(r#"{{"jsonrpc":"2.0","id":"a2a-guard","result":{other}}}"#),
+        };
+        let own = || MockBody::new().data(document.clone());
+        let (ended, _) =
+            reconciled(dialect.stream(), Answer::sse(begun(dialect)), Answer::new(200, "application/json", own()))
+                .await;
+        assert_eq!(ended.word(), "broken/truncated", "{dialect:?}");
+    }
+    let page = Answer::new(200, "text/html", MockBody::new().data(V1.bare_task("COMPLETED")));
+    let (ended, _) = reconciled(Rest.stream(), Answer::sse(begun(Rest)), page).await;
+    assert_eq!(ended.word(), "broken/truncated");
+}
+
+/// The message may have been lost with its connection: what has become of the task since says nothing of it.
+#[tokio::test(start_paused = true)]
+async fn a_message_whose_connection_was_lost_is_not_taken_for_delivered() {
+    for dialect in Dialect::ALL {
+        let answer = Answer::lost(ErrorKind::ConnectionReset);
+        let (ended, asked) = reconciled(follow_up(dialect), answer, task(dialect, "COMPLETED")).await;
+        assert_eq!((ended.word().as_str(), asked.len()), ("transport/connection_lost", 0), "{dialect:?}");
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_lost_message_to_a_known_task_becomes_the_finished_task() {
     for dialect in Dialect::ALL {
         let losses = [
             Answer::never(),
-            Answer::lost(ErrorKind::ConnectionReset),
             Answer::new(200, "application/json", MockBody::new().data("{").reset()),
             Answer::new(200, "application/json", MockBody::new().data("{").hang()),
         ];
@@ -320,7 +349,8 @@ async fn beyond_its_number_no_question_is_asked() {
 async fn a_call_dropped_while_its_task_is_asked_for_is_abandoned() {
     let aside: Aside = Peer::new([Answer::never()]);
     let layer = TerminalStateLayer::builder().limits(limits()).recovery(Recovery::new(aside).reconcile());
-    let (mut stack, notes): (_, Notes) = stack(layer, Peer::new([Answer::lost(ErrorKind::ConnectionReset)]));
+    let cut = Answer::new(200, "application/json", MockBody::new().data("{").reset());
+    let (mut stack, notes): (_, Notes) = stack(layer, Peer::new([cut]));
     let future = stack.ready().await.unwrap().call(follow_up(V1));
     assert!(timeout(s(1), future).await.is_err());
     assert_eq!(notes.words(), ["abandoned/abandoned"]);

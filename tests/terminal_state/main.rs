@@ -4,6 +4,7 @@
 #[path = "../mock/mod.rs"]
 mod mock;
 
+mod beginnings;
 mod bodies;
 mod bounds;
 mod caps;

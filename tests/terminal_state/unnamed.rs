@@ -65,9 +65,10 @@ async fn a_vendors_method_may_answer_what_it_likes() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn they_may_be_sends_so_their_head_may_take_as_long() {
+async fn what_was_read_and_is_no_send_has_the_head_of_any_call() {
     let limits = || with(Limits::default().head(s(7)).blocking_head(s(11)));
-    assert_eq!(call(limits(), vendor(), Answer::never()).await.fate(), fate("timeout/head", s(11)));
+    assert_eq!(call(limits(), vendor(), Answer::never()).await.fate(), fate("timeout/head", s(7)));
+    assert_eq!(call(limits(), picture(), Answer::never()).await.fate(), fate("timeout/head", s(7)));
 }
 
 #[tokio::test(start_paused = true)]

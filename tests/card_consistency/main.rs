@@ -1,0 +1,24 @@
+//! `CardConsistencyLayer` over scripted agents, on paused time: what a card does not cover is not sent.
+
+#[allow(dead_code, unused_imports, reason = "shared with tests that use more of it")]
+#[path = "../mock/mod.rs"]
+mod mock;
+mod support;
+
+mod bodies;
+mod credentials;
+mod distrust;
+mod extensions;
+mod flights;
+mod gateway;
+mod lines;
+mod matching;
+mod readiness;
+mod relative;
+mod resolvers;
+mod routes;
+mod shapes;
+mod tenants;
+mod types;
+mod unnamed;
+mod versions;
