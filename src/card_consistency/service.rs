@@ -89,9 +89,8 @@ where
             Resolution::Refused(failure) => return self.refuse(&call, failure),
             Resolution::Later(resolution) => return self.wait(Wish::Resolving { resolution }, head, body, call),
         }
-        // The call's own beginning is now, as near as matters, and costs no look at the clock.
-        let now = call.began().unwrap_or_else(Instant::now);
-        match self.config.held(&head, &call, now) {
+        // Not the call's beginning: reading its body may have taken long, and a retry begins later.
+        match self.config.held(&head, &call, Instant::now()) {
             // A hit: the service that was polled ready is called, and nothing waits.
             Some(card) => self.go(card, head, body, call),
             None => match self.config.ask(&head, &call) {

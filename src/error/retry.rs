@@ -44,10 +44,13 @@ impl fmt::Display for Retry {
 
 pub(super) fn of(failure: &Failure) -> Retry {
     match failure.class {
-        Class::Auth => return Retry::AfterCredentials,
+        Class::Auth | Class::Unauthorized => return Retry::AfterCredentials,
         Class::RateLimited => return Retry::After,
         Class::Unavailable if failure.seen.retry_after.is_some() => return Retry::After,
         _ => {}
+    }
+    if failure.card.as_ref().is_some_and(|card| card.retry_after().is_some()) {
+        return Retry::After;
     }
     let asked_to_wait = failure.peer.as_ref().is_some_and(|peer| peer.retry_after.is_some());
     // In the middle of a stream it comes of work that began.

@@ -121,6 +121,8 @@ impl Whole {
             return self.truncated.then(|| self.refusal(flight));
         }
         if len > flight.limits().max_unary_body {
+            let room = flight.limits().max_unary_body - self.pieces.len();
+            flight.judge.feed(&data[..room]);
             flight.note_what_came();
             return Some(Err(flight.broken(Class::TooLarge, "the body is larger than max_unary_body")));
         }

@@ -14,7 +14,8 @@ use tokio::time::Instant;
 
 use super::{CardAsk, Inner, client::AnyBody, clock::Millis, freshness, held::Validators, location::Location};
 use crate::{
-    error::{BoxError, CardFailure},
+    error::{BoxError, CardFailure, recognise},
+    outcome::OutcomeKind,
     transport,
     wire::MediaType,
 };
@@ -160,6 +161,14 @@ fn unauthorized(head: &Parts, location: &Uri) -> CardFailure {
 }
 
 fn lost(error: BoxError) -> CardFailure {
+    // The usual client is a guarded one, whose bounds may be shorter than the fetch's.
+    let error = match recognise(error) {
+        Ok(error) if error.outcome() == OutcomeKind::Timeout => {
+            return CardFailure::FetchTimeout { bound: error.bound().unwrap_or_default() };
+        }
+        Ok(error) => error.into(),
+        Err(error) => error,
+    };
     CardFailure::Connection { fault: transport::classify(&*error).class, source: Arc::new(error) }
 }
 
