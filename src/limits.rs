@@ -8,20 +8,28 @@ use crate::call::Operation;
 const CENTURY: Duration = Duration::from_secs(100 * 365 * 86_400);
 
 macro_rules! bounds {
-    ($($(#[$doc:meta])* $name:ident: $type:ty = $default:expr;)*) => {
+    ($(#[$ready_doc:meta])* ready: Duration = $ready:expr; $($(#[$doc:meta])* $name:ident: $type:ty = $default:expr;)*) => {
         /// The bounds of a call, all finite. See each setter for what it bounds and for its default.
         #[derive(Clone, Debug, PartialEq, Eq)]
         pub struct Limits {
+            pub(crate) ready: Duration,
             $(pub(crate) $name: $type,)*
         }
 
         impl Default for Limits {
             fn default() -> Self {
-                Self { $($name: $default,)* }
+                Self { ready: $ready, $($name: $default,)* }
             }
         }
 
         impl Limits {
+            $(#[$ready_doc])*
+            #[must_use]
+            pub fn ready(mut self, value: Duration) -> Self {
+                self.ready = value;
+                self
+            }
+
             $(
                 $(#[$doc])*
                 #[must_use]
@@ -32,7 +40,7 @@ macro_rules! bounds {
             )*
 
             pub(crate) fn overridden(&self, by: &LimitOverrides) -> Self {
-                Self { $($name: by.$name.unwrap_or(self.$name),)* }
+                Self { ready: self.ready, $($name: by.$name.unwrap_or(self.$name),)* }
             }
         }
 
@@ -40,7 +48,8 @@ macro_rules! bounds {
         /// ([`operation_limits`](crate::TerminalStateBuilder::operation_limits)), or, put into a request's
         /// extensions, for one call.
         ///
-        /// A call's own bounds are cut to its total where they exceed it.
+        /// A call's own bounds are cut to its total where they exceed it. `ready` is none of them: the client is waited for
+        /// before the call is known.
         #[derive(Clone, Debug, Default, PartialEq, Eq)]
         pub struct LimitOverrides {
             $($name: Option<$type>,)*
@@ -97,9 +106,9 @@ impl LimitOverrides {
         self.total_unary(total).total_stream(total)
     }
 
-    /// The total of the call, whichever kind it turns out to be.
+    /// The longest total that is set: which kind the call is shows later.
     pub(crate) fn longest_total(&self) -> Option<Duration> {
-        Some(self.total_unary?.max(self.total_stream?))
+        self.total_unary.max(self.total_stream)
     }
 }
 

@@ -10,8 +10,8 @@ use super::CallService;
 ///
 /// Not a byte of the request changes. A POST's body is read for it, up to [`max_body`](Self::max_body) and for at most
 /// [`read_timeout`](Self::read_timeout); what comes later passes on behind what was read, and the call is named from
-/// that. A body that fails is passed on as that failing body. A request whose `Call` names its operation already (the
-/// caller's, or another `CallLayer`'s) passes as it is; a `Call` that says less is completed.
+/// that. A body that fails is passed on as that failing body. A request whose `Call` names operation and binding already
+/// (the caller's, or another `CallLayer`'s) passes as it is; a `Call` that says less is completed.
 ///
 /// Outermost of the layers. The client below sees the body as [`CallBody`](crate::CallBody).
 #[derive(Clone, Debug)]
@@ -70,6 +70,14 @@ impl CallLayer {
     #[must_use]
     pub fn read_timeout(self, timeout: Duration) -> Self {
         self.set(|config| config.read_timeout = timeout)
+    }
+
+    /// The total of calls, as `TerminalStateLayer` below has it: reading a request takes no longer than that. A
+    /// [`LimitOverrides`](crate::LimitOverrides) in the request's extensions is heeded without it. Default: none, so that
+    /// `read_timeout` alone holds.
+    #[must_use]
+    pub fn total(self, total: Duration) -> Self {
+        self.set(|config| config.read_timeout = config.read_timeout.min(total))
     }
 
     /// Takes the skill from this key of the request's `metadata`, or of its message's. Default: none.

@@ -110,7 +110,7 @@ fn of_path(config: &Config, mut call: Call, parts: &Parts) -> Call {
             call = call.with_version(version);
         }
     }
-    if let Some(operation) = named.operation {
+    if let (None, Some(operation)) = (call.operation(), named.operation) {
         call = call.with_operation(operation);
     }
     if let (None, Some(id)) = (call.task_id(), named.task_id) {
@@ -153,7 +153,9 @@ fn of_body(mut call: Call, scan: &RequestScan) -> Call {
     }
     if call.binding() == Some(Binding::JsonRpc) {
         if let Some((operation, version)) = json_rpc_method::operation_of(facts.method.as_str()) {
-            call = call.with_operation(operation);
+            if call.operation().is_none() {
+                call = call.with_operation(operation);
+            }
             if call.version().is_none() {
                 call = call.with_version(version);
             }

@@ -48,7 +48,8 @@ where
     fn call(&mut self, request: Request<B>) -> CallFuture<S, B> {
         let (mut parts, body) = request.into_parts();
         let given = parts.extensions.get::<Call>();
-        if given.is_some_and(|call| call.operation().is_some()) {
+        let is_named = |call: &Call| call.began().is_some() || (call.operation().is_some() && call.binding().is_some());
+        if given.is_some_and(is_named) {
             return self.pass(Request::from_parts(parts, CallBody::unread(body)));
         }
         let given = given.cloned().unwrap_or_default();

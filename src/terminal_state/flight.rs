@@ -34,6 +34,9 @@ use crate::{
 const FRAMES_UNCHECKED: u32 = 64;
 const BYTES_UNCHECKED: usize = 256 << 10;
 
+/// So many frames are taken in one poll before others get their turn.
+pub(super) const FRAMES_PER_POLL: u32 = 1024;
+
 /// The recovery in progress of a failed call.
 pub(super) type Rescue = Pin<Box<dyn Future<Output = Option<Rescued>> + Send>>;
 

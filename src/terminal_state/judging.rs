@@ -50,14 +50,14 @@ pub(super) fn plan(call: &Call, status: StatusCode, headers: &HeaderMap) -> Plan
     }
     let streaming = call.is_streaming();
     let plan = match media {
+        // Problem details are never a result, whatever the status says.
+        MediaType::ProblemJson => Plan::ErrorBody,
         MediaType::EventStream if streaming => Plan::Stream(expected),
         MediaType::EventStream => Plan::Broken(Class::WrongMediaType, "an event stream answers a unary call"),
         // Nobody said what it is, so its bytes do: an unframed JSON document shows as one.
         MediaType::Absent if streaming && status != StatusCode::NO_CONTENT => Plan::Stream(expected),
-        MediaType::Json | MediaType::ProblemJson | MediaType::Absent if streaming => {
-            Plan::Downgrade(shape::downgraded(expected))
-        }
-        MediaType::Json | MediaType::ProblemJson | MediaType::Absent => Plan::Whole(expected),
+        MediaType::Json | MediaType::Absent if streaming => Plan::Downgrade(shape::downgraded(expected)),
+        MediaType::Json | MediaType::Absent => Plan::Whole(expected),
         _ => Plan::Broken(Class::WrongMediaType, "the answer is of a media type that no success has"),
     };
     match plan {

@@ -12,7 +12,7 @@ use pin_project_lite::pin_project;
 
 use super::{
     deadline::{Due, Phase},
-    flight::{Boxed, Rescue},
+    flight::{Boxed, FRAMES_PER_POLL, Rescue},
     judging,
     pieces::{Pieces, event_of},
     shape,
@@ -103,7 +103,7 @@ where
 
     /// The head, once the first event is in hand; or why there will be none.
     pub(super) fn poll_first_event(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<Parts, CallError>> {
-        loop {
+        for _ in 0..FRAMES_PER_POLL {
             let rest = self.as_mut().project().rest;
             if (rest.timed.get().seen.events > 0 || (rest.over && rest.failure.is_none()))
                 && let Some(head) = rest.head.take()
@@ -115,11 +115,14 @@ where
             }
             ready!(self.as_mut().advance(cx));
         }
+        // A body that is always ready must not keep its thread from everything else.
+        cx.waker().wake_by_ref();
+        Poll::Pending
     }
 
     pub(super) fn poll_out(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Out> {
         self.as_mut().project().rest.timed.as_mut().flight().consumer_is_back();
-        loop {
+        for _ in 0..FRAMES_PER_POLL {
             let this = self.as_mut().project();
             let rest = this.rest;
             if let Some(bytes) = rest.out.pop() {
@@ -139,6 +142,8 @@ where
             }
             ready!(self.as_mut().advance(cx));
         }
+        cx.waker().wake_by_ref();
+        Poll::Pending
     }
 
     pub(super) fn is_over(&self) -> bool {

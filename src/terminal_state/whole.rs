@@ -16,7 +16,7 @@ use http_body::Body;
 use super::{
     body::Replay,
     deadline::{Due, Phase},
-    flight::{Flight, Timed},
+    flight::{FRAMES_PER_POLL, Flight, Timed},
     judging,
     pieces::Pieces,
     status,
@@ -75,7 +75,7 @@ impl Whole {
         B::Error: Into<BoxError>,
         O: Observe,
     {
-        loop {
+        for _ in 0..FRAMES_PER_POLL {
             let frame = body.as_mut().poll_frame(cx);
             if frame.is_pending() {
                 let due = ready!(timed.as_mut().poll_bounds(cx));
@@ -105,6 +105,9 @@ impl Whole {
                 None => return Poll::Ready(self.ended(flight)),
             }
         }
+        // A body that is always ready must not keep its thread from everything else.
+        cx.waker().wake_by_ref();
+        Poll::Pending
     }
 
     fn take_in<O>(&mut self, data: Bytes, flight: &mut Flight<O>) -> Option<Judged>

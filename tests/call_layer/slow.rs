@@ -61,6 +61,13 @@ async fn reading_is_cut_to_the_total_of_the_call() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn and_to_the_total_that_the_layer_was_told() {
+    let started = Instant::now();
+    named(&CallLayer::new().total(s(3)), request("POST", "/a2a", MockBody::new().hang())).await;
+    assert_eq!(started.elapsed(), s(3));
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_body_of_which_nothing_comes_passes_on_after_its_time() {
     let started = Instant::now();
     let call = named(&CallLayer::new().read_timeout(s(7)), request("POST", "/a2a", MockBody::new().hang())).await;

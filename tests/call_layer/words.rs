@@ -100,12 +100,22 @@ async fn a_binding_that_the_caller_set_is_not_guessed_again() {
 
 /// Not even read: its body never comes.
 #[tokio::test(start_paused = true)]
-async fn a_call_with_an_operation_is_left_alone() {
-    let own = Call::new().with_operation(Operation::ListTasks);
+async fn a_call_with_operation_and_binding_is_left_alone() {
+    let own = Call::new().with_operation(Operation::ListTasks).with_binding(Binding::JsonRpc);
     let passed = passed(&layer(), with(request("POST", "/a2a", MockBody::new().hang()), own)).await;
     let call = call_of(&passed);
-    assert_eq!((call.operation(), call.binding(), call.skill()), (Some(Operation::ListTasks), None, None));
+    assert_eq!((call.operation(), call.version(), call.skill()), (Some(Operation::ListTasks), None, None));
     assert_eq!((call.began(), call.target()), (None, None));
+}
+
+/// Without a binding nothing could be judged.
+#[tokio::test(start_paused = true)]
+async fn a_call_with_an_operation_alone_keeps_it_and_is_completed() {
+    let own = Call::new().with_operation(Operation::ListTasks);
+    let body = r#"{"jsonrpc":"2.0","id":7,"method":"GetTask","params":{"id":"t-1"}}"#;
+    let call = named(&CallLayer::new(), with(request("POST", "/a2a", MockBody::new().data(body)), own)).await;
+    assert_eq!((call.operation(), call.binding()), (Some(Operation::ListTasks), Some(Binding::JsonRpc)));
+    assert_eq!(call.id(), Some(&JsonRpcId::Number(7)));
 }
 
 #[tokio::test(start_paused = true)]

@@ -111,3 +111,16 @@ async fn updates_of_a_task_that_waits_do_not_keep_its_stream_open() {
 fn leaked(event: bytes::Bytes) -> &'static str {
     String::from_utf8(event.to_vec()).unwrap().leak()
 }
+
+/// Problem details are never a result, whatever the status says.
+#[tokio::test(start_paused = true)]
+async fn problem_details_under_200_are_a_refusal() {
+    let problem = r#"{"type":"https://a2a-protocol.org/errors/task-not-found","title":"Task not found","status":404}"#;
+    let requests = [Rest.get(), Rest.send(), Rest.stream(), Rest.request("GET", "/tasks", String::new())];
+    for request in requests {
+        let body = MockBody::new().data(problem);
+        let ended = call(plain(), request, Answer::new(200, "application/problem+json", body)).await;
+        assert_eq!(ended.word(), "refused/peer_error");
+        assert_eq!(ended.error().a2a_error().unwrap().name(), "TaskNotFoundError");
+    }
+}

@@ -189,12 +189,9 @@ async fn a_client_that_spends_the_budget_on_no_readiness_ends_the_call() {
 #[tokio::test(start_paused = true)]
 async fn the_bound_of_readiness_is_the_layers() {
     let notes = Notes::default();
-    let own = LimitOverrides::default().ready(s(1));
-    let layer = with(Limits::default().ready(s(4))).operation_limits(Operation::GetTask, own.clone());
-    let layer = layer.observe(notes.clone()).build().unwrap();
+    let layer = with(Limits::default().ready(s(4))).observe(notes.clone()).build().unwrap();
     let mut service = layer.layer(Peer::new([]).never_ready());
-    let mut request = Rest.get();
-    request.extensions_mut().insert(own);
+    let request = Rest.get();
     let started = Instant::now();
     assert!(service.ready().await.unwrap().call(request).await.is_err());
     assert_eq!(started.elapsed(), s(4));
