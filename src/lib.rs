@@ -5,6 +5,7 @@
 pub mod call;
 pub mod card;
 pub mod card_consistency;
+mod client;
 pub mod error;
 mod limits;
 pub mod outcome;

@@ -1,20 +1,18 @@
-use std::{
-    fmt,
-    future::Future,
-    pin::Pin,
-    sync::{Arc, Mutex, PoisonError},
-    time::Duration,
-};
+use std::{fmt, future::Future, sync::Arc, time::Duration};
 
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use http::{Request, Response, response::Parts};
 use http_body::Body;
-use http_body_util::{BodyExt, Limited};
-use tokio::sync::Semaphore;
+use http_body_util::BodyExt;
+use tokio::{sync::Semaphore, task::coop};
 use tower_service::Service;
 
 use super::{flight::Rescue, judging, rescue::Origin};
-use crate::{error::BoxError, wire::MediaType};
+use crate::{
+    client::{AnyBody, Client, erase},
+    error::BoxError,
+    wire::MediaType,
+};
 
 /// How much of an answer to a request of the layer's own is read at most.
 const MAX_ANSWER: usize = 8 << 20;
@@ -27,7 +25,7 @@ const MAX_ANSWER: usize = 8 << 20;
 ///
 /// ```
 /// # use std::convert::Infallible;
-/// # use bytes::Bytes;
+/// # use bytes::{Bytes, BytesMut};
 /// # use http_body_util::Full;
 /// # let client = tower::service_fn(|_: http::Request<Full<Bytes>>| async {
 /// #     Ok::<_, Infallible>(http::Response::new(Full::<Bytes>::default()))
@@ -62,9 +60,8 @@ impl Recovery {
         R::Data: Send,
         R::Error: Into<BoxError>,
     {
-        let client = move |service: S, request: Request<Bytes>| exchange(service, request.map(B::from));
         Self {
-            client: Arc::new(Erased { service: Mutex::new(service), send: client }),
+            client: Arc::new(erase(service)),
             cancel_on_failure: false,
             cancel_on_drop: false,
             reconcile: false,
@@ -146,7 +143,7 @@ impl Recovery {
         let permit = Arc::clone(&self.permits).try_acquire_owned().ok()?;
         let request = origin.get_task(task_id)?;
         let reading = origin.reader(task_id);
-        let answer = self.client.send(request);
+        let answer = read(self.client.send(request));
         let bound = self.timeout;
         let asked = runtime.spawn(async move {
             let _permit = permit;
@@ -163,7 +160,7 @@ impl Recovery {
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
         let Ok(permit) = Arc::clone(&self.permits).try_acquire_owned() else { return };
         let Some(request) = origin.cancel_task(task_id) else { return };
-        let answer = self.client.send(request);
+        let answer = read(self.client.send(request));
         let bound = self.timeout;
         runtime.spawn(async move {
             let _permit = permit;
@@ -184,40 +181,21 @@ impl fmt::Debug for Recovery {
     }
 }
 
-type Answer = Pin<Box<dyn Future<Output = Result<(Parts, Bytes), BoxError>> + Send>>;
-
-/// A client without its type: a `Drop` can add no bounds.
-trait Client: Send + Sync {
-    fn send(&self, request: Request<Bytes>) -> Answer;
-}
-
-struct Erased<S, F> {
-    /// Only cloned under the lock, which asks no `Sync` of the service.
-    service: Mutex<S>,
-    send: F,
-}
-
-impl<S, F, A> Client for Erased<S, F>
+/// The answer to a request of the layer's own, read whole.
+async fn read<A>(answer: A) -> Result<(Parts, Bytes), BoxError>
 where
-    S: Clone + Send,
-    F: Fn(S, Request<Bytes>) -> A + Send + Sync,
-    A: Future<Output = Result<(Parts, Bytes), BoxError>> + Send + 'static,
+    A: Future<Output = Result<Response<AnyBody>, BoxError>>,
 {
-    fn send(&self, request: Request<Bytes>) -> Answer {
-        let service = self.service.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        Box::pin((self.send)(service, request))
+    let (head, mut body) = answer.await?.into_parts();
+    let mut whole = BytesMut::new();
+    while let Some(frame) = body.frame().await {
+        // A body that is always ready must leave its timeout a turn.
+        coop::consume_budget().await;
+        let Ok(data) = frame?.into_data() else { continue };
+        if whole.len() + data.len() > MAX_ANSWER {
+            return Err("the answer is too large".into());
+        }
+        whole.extend_from_slice(&data);
     }
-}
-
-async fn exchange<S, B, R>(mut service: S, request: Request<B>) -> Result<(Parts, Bytes), BoxError>
-where
-    S: Service<Request<B>, Response = Response<R>>,
-    S::Error: Into<BoxError>,
-    R: Body,
-    R::Error: Into<BoxError>,
-{
-    std::future::poll_fn(|cx| service.poll_ready(cx)).await.map_err(Into::into)?;
-    let (head, body) = service.call(request).await.map_err(Into::into)?.into_parts();
-    let body = Limited::new(body, MAX_ANSWER).collect().await?.to_bytes();
-    Ok((head, body))
+    Ok((head, whole.freeze()))
 }

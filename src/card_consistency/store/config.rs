@@ -16,7 +16,6 @@ use tower_service::Service;
 
 use super::{
     CardStore, CardTarget, Inner, NegativeTtl, VerifyCard,
-    client::{Client, erase},
     clock::Clock,
     exchange::VERSION,
     flights::Flights,
@@ -25,7 +24,10 @@ use super::{
     shelf::Shelf,
     stats::Counters,
 };
-use crate::error::BoxError;
+use crate::{
+    client::{Client, erase},
+    error::BoxError,
+};
 
 /// No card has authority for longer without being asked for again, whatever its `max-age` says.
 const MAX_AUTHORITY: Duration = Duration::from_secs(300);

@@ -12,8 +12,9 @@ use http_body::Body;
 use http_body_util::BodyExt;
 use tokio::time::Instant;
 
-use super::{CardAsk, Inner, client::AnyBody, clock::Millis, freshness, held::Validators, location::Location};
+use super::{CardAsk, Inner, clock::Millis, freshness, held::Validators, location::Location};
 use crate::{
+    client::AnyBody,
     error::{BoxError, CardFailure, recognise},
     outcome::OutcomeKind,
     transport,

@@ -1,7 +1,6 @@
 //! Fetches Agent Cards, and keeps them for as long as they have authority.
 
 mod ask;
-mod client;
 mod clock;
 mod config;
 mod exchange;
@@ -41,7 +40,6 @@ pub use self::{
     verify::{CardEvidence, TransportProof, Verdict, VerifiedTransport, VerifyCard},
 };
 use self::{
-    client::Client,
     clock::{Clock, span},
     config::Settings,
     flights::Flights,
@@ -52,6 +50,7 @@ use self::{
 };
 use crate::{
     card::AgentCard,
+    client::Client,
     error::{BoxError, CardFailure},
 };
 

@@ -1,4 +1,4 @@
-//! The HTTP client without its type.
+//! A client for the layers' own requests, without its type.
 
 use std::{
     future::Future,
@@ -16,11 +16,11 @@ use tower_service::Service;
 
 use crate::error::BoxError;
 
-pub(super) type AnyBody = UnsyncBoxBody<Bytes, BoxError>;
+pub(crate) type AnyBody = UnsyncBoxBody<Bytes, BoxError>;
 type Answer = Pin<Box<dyn Future<Output = Result<Response<AnyBody>, BoxError>> + Send>>;
 
 /// Sends one request, once the client below is ready. A box is no matter where I/O is about to happen.
-pub(super) trait Client: Send + Sync {
+pub(crate) trait Client: Send + Sync {
     fn send(&self, request: Request<Bytes>) -> Answer;
 }
 
@@ -30,7 +30,7 @@ struct Erased<S, F> {
     send: F,
 }
 
-pub(super) fn erase<S, B, R>(service: S) -> impl Client + 'static
+pub(crate) fn erase<S, B, R>(service: S) -> impl Client + 'static
 where
     S: Service<Request<B>, Response = Response<R>> + Clone + Send + 'static,
     S::Future: Send,
