@@ -24,10 +24,10 @@ fn no_dependency_needs_a_newer_rust() {
             continue;
         }
         let package = packages[id];
-        if let Some(theirs) = package["rust_version"].as_str() {
-            if version(theirs) > ours {
-                newer.push(format!("{} {} needs {theirs}", package["name"], package["version"]));
-            }
+        if let Some(theirs) = package["rust_version"].as_str()
+            && version(theirs) > ours
+        {
+            newer.push(format!("{} {} needs {theirs}", package["name"], package["version"]));
         }
         // Whoever builds the library builds these too; dev-dependencies are ours alone.
         for dependency in list(&nodes[id]["deps"]) {

@@ -1,7 +1,7 @@
 use std::{
     fmt,
     pin::Pin,
-    task::{Context, Poll, ready},
+    task::{Context, Poll},
 };
 
 use bytes::Bytes;
@@ -10,7 +10,7 @@ use http_body::{Body, Frame, SizeHint};
 use pin_project_lite::pin_project;
 
 use super::{
-    live::{Live, Out},
+    live::Live,
     passing::Passing,
     pieces::{Pieces, event_of},
 };
@@ -80,12 +80,7 @@ where
     fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, CallError>>> {
         match self.project().kind.project() {
             KindProj::Replay { replay } => Poll::Ready(replay.next().map(Ok)),
-            KindProj::Live { live } => Poll::Ready(match ready!(live.as_mut().poll_out(cx)) {
-                Out::Data(data) => Some(Ok(Frame::data(data))),
-                Out::Trailers(trailers) => Some(Ok(Frame::trailers(trailers))),
-                Out::Failure(error) => Some(Err(error)),
-                Out::End => None,
-            }),
+            KindProj::Live { live } => live.as_mut().poll_frame(cx),
             KindProj::Passing { body, passing } => passing.poll_frame(body, cx),
         }
     }

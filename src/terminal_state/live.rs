@@ -7,7 +7,7 @@ use std::{
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, header::CONTENT_TYPE, response::Parts};
-use http_body::Body;
+use http_body::{Body, Frame};
 use pin_project_lite::pin_project;
 
 use super::{
@@ -46,6 +46,7 @@ where
     timed: Boxed<O>,
     judge: StreamJudge,
     expected: Expected,
+    strict: bool,
     /// Bytes of an event that has not ended yet.
     held: Pieces,
     /// Bytes that may go out.
@@ -64,14 +65,6 @@ where
     over: bool,
 }
 
-/// What a stream has for its reader.
-pub(super) enum Out {
-    Data(Bytes),
-    Trailers(HeaderMap),
-    Failure(CallError),
-    End,
-}
-
 impl<B, O> Live<B, O>
 where
     B: Body<Data = Bytes>,
@@ -83,10 +76,12 @@ where
         flight.enter(Phase::FirstEvent);
         let task_first = shape::task_comes_first(&flight.call, expected);
         let judge = StreamJudge::new(expected, flight.limits().max_event, task_first);
+        let strict = flight.config.strict;
         let rest = Rest {
             timed,
             judge,
             expected,
+            strict,
             held: Pieces::default(),
             out: Pieces::default(),
             prelude: 0,
@@ -113,34 +108,34 @@ where
             if let Some(failure) = rest.failure.take() {
                 return Poll::Ready(Err(failure));
             }
-            ready!(self.as_mut().advance(cx));
+            if let Some(data) = ready!(self.as_mut().advance(cx)) {
+                self.as_mut().project().rest.keep(data);
+            }
         }
         // A body that is always ready must not keep its thread from everything else.
         cx.waker().wake_by_ref();
         Poll::Pending
     }
 
-    pub(super) fn poll_out(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Out> {
+    pub(super) fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, CallError>>> {
         self.as_mut().project().rest.timed.as_mut().flight().consumer_is_back();
         for _ in 0..FRAMES_PER_POLL {
-            let this = self.as_mut().project();
-            let rest = this.rest;
-            if let Some(bytes) = rest.out.pop() {
-                if !rest.event_in_out {
-                    rest.timed.as_mut().flight().hand_out_without_event();
-                }
-                if rest.out.is_empty() {
-                    rest.event_in_out = false;
-                }
-                return Poll::Ready(Out::Data(bytes));
+            let rest = self.as_mut().project().rest;
+            if let Some(bytes) = rest.next_out() {
+                return Poll::Ready(Some(Ok(Frame::data(bytes))));
             }
             if let Some(failure) = rest.failure.take() {
-                return Poll::Ready(Out::Failure(failure));
+                return Poll::Ready(Some(Err(failure)));
             }
             if rest.over {
-                return Poll::Ready(rest.trailers.take().map_or(Out::End, Out::Trailers));
+                return Poll::Ready(rest.trailers.take().map(|trailers| Ok(Frame::trailers(trailers))));
             }
-            ready!(self.as_mut().advance(cx));
+            if let Some(data) = ready!(self.as_mut().advance(cx)) {
+                return Poll::Ready(Some(Ok(Frame::data(data))));
+            }
         }
         cx.waker().wake_by_ref();
         Poll::Pending
@@ -151,51 +146,42 @@ where
         rest.over && rest.out.is_empty() && rest.failure.is_none() && rest.trailers.is_none()
     }
 
-    /// Takes the next step: one frame, the end, or a bound that was reached.
-    fn advance(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+    /// Takes the next step: one frame, the end, or a bound that was reached. Gives a frame that goes on as it came, ahead of all that
+    /// comes of later steps; whatever else goes out is then in `out`.
+    #[inline]
+    fn advance(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
         let mut this = self.project();
         let rest = this.rest;
-        if let Some((rescue, _)) = &mut rest.rescue {
+        if rest.rescue.is_none()
+            && let Some(body) = this.body.as_mut().as_pin_mut()
+        {
+            match body.poll_frame(cx) {
+                Poll::Ready(Some(Ok(frame))) => match frame.into_data() {
+                    Ok(data) => {
+                        if let Some(data) = rest.frame_came(data) {
+                            return Poll::Ready(Some(data));
+                        }
+                    }
+                    Err(frame) => rest.trailers_came(frame.into_trailers().ok()),
+                },
+                Poll::Ready(Some(Err(error))) => rest.broke_off(error.into()),
+                Poll::Ready(None) => rest.ended(),
+                Poll::Pending => {
+                    let due = ready!(rest.timed.as_mut().poll_bounds(cx));
+                    rest.bound_reached(due);
+                }
+            }
+            if rest.over || rest.rescue.is_some() {
+                this.body.set(None);
+            }
+        } else if let Some((rescue, _)) = &mut rest.rescue {
             let rescued = ready!(rescue.as_mut().poll(cx));
             rest.end_of_rescue(rescued);
-            return Poll::Ready(());
-        }
-        // Nothing is polled again that has ended.
-        let Some(body) = this.body.as_mut().as_pin_mut() else {
+        } else {
+            // Nothing is polled again that has ended.
             rest.over = true;
-            return Poll::Ready(());
-        };
-        match body.poll_frame(cx) {
-            Poll::Ready(Some(Ok(frame))) => match frame.into_data() {
-                Ok(data) => {
-                    rest.timed.as_mut().flight().note_frame(data.len());
-                    rest.take_in(data);
-                    if !rest.over
-                        && rest.rescue.is_none()
-                        && let Some(due) = rest.timed.as_mut().flight().check_bounds()
-                    {
-                        rest.bound_reached(due);
-                    }
-                }
-                Err(frame) => {
-                    rest.trailers = frame.into_trailers().ok();
-                    rest.timed.as_mut().flight().note_frame(0);
-                    if let Some(due) = rest.timed.as_mut().flight().check_bounds() {
-                        rest.bound_reached(due);
-                    }
-                }
-            },
-            Poll::Ready(Some(Err(error))) => rest.broke_off(error.into()),
-            Poll::Ready(None) => rest.ended(),
-            Poll::Pending => {
-                let due = ready!(rest.timed.as_mut().poll_bounds(cx));
-                rest.bound_reached(due);
-            }
         }
-        if rest.over || rest.rescue.is_some() {
-            this.body.set(None);
-        }
-        Poll::Ready(())
+        Poll::Ready(None)
     }
 }
 
@@ -203,8 +189,53 @@ impl<O> Rest<O>
 where
     O: Observe,
 {
-    /// Judges a frame: what is found good goes out, what is unfinished is held.
-    fn take_in(&mut self, mut data: Bytes) {
+    /// What goes out next of what was collected.
+    fn next_out(&mut self) -> Option<Bytes> {
+        let bytes = self.out.pop()?;
+        if !self.event_in_out {
+            self.timed.as_mut().flight().hand_out_without_event();
+        }
+        if self.out.is_empty() {
+            self.event_in_out = false;
+        }
+        Some(bytes)
+    }
+
+    /// A frame came. Given back if it goes on as it is.
+    #[inline]
+    fn frame_came(&mut self, data: Bytes) -> Option<Bytes> {
+        self.timed.as_mut().flight().note_frame(data.len());
+        let good = self.take_in(data);
+        if !self.over
+            && self.rescue.is_none()
+            && let Some(due) = self.timed.as_mut().flight().check_bounds()
+        {
+            if let Some(data) = good {
+                self.keep(data);
+            }
+            self.bound_reached(due);
+            return None;
+        }
+        good
+    }
+
+    /// A frame that could go on as it is has to wait after all.
+    fn keep(&mut self, data: Bytes) {
+        self.out.push(data);
+        self.event_in_out = true;
+    }
+
+    fn trailers_came(&mut self, trailers: Option<HeaderMap>) {
+        self.trailers = trailers;
+        self.timed.as_mut().flight().note_frame(0);
+        if let Some(due) = self.timed.as_mut().flight().check_bounds() {
+            self.bound_reached(due);
+        }
+    }
+
+    /// Judges a frame: what is found good goes out, what is unfinished is held. A frame of good events that has nothing before it to wait for is given
+    /// back.
+    fn take_in(&mut self, mut data: Bytes) -> Option<Bytes> {
         let mut at = 0;
         let mut good = 0;
         let mut event_end = 0;
@@ -213,9 +244,12 @@ where
             at += step.consumed;
             match step.kind {
                 StepKind::Event => {
-                    if let Some(error) = self.strictly() {
+                    if self.strict
+                        && let Some(error) = self.strictly()
+                    {
                         self.let_out(data.split_to(good));
-                        return self.fail(error);
+                        self.fail(error);
+                        return None;
                     }
                     good = at;
                     event_end = at;
@@ -225,36 +259,41 @@ where
                     good = at;
                     if self.is_prelude_too_long(&data[..at]) {
                         let error = self.timed.get().broken(Class::TooLarge, "comments without end, and no event");
-                        return self.fail(error);
+                        self.fail(error);
+                        return None;
                     }
                 }
                 StepKind::Held => break,
                 StepKind::Error => {
                     self.let_out(data.split_to(good));
                     self.held.push(data.split_to(at - good));
-                    return self.refused();
+                    self.refused();
+                    return None;
                 }
                 StepKind::Flawed(flaw) => {
                     self.let_out(data.split_to(good));
                     self.held.push(data.split_to(at - good));
-                    return self.flawed(flaw);
+                    self.flawed(flaw);
+                    return None;
                 }
             }
+        }
+        self.prelude = self.prelude.saturating_add(data.len());
+        if event_end == data.len() && self.held.is_empty() && self.out.is_empty() {
+            self.event_in_out = false;
+            return Some(data);
         }
         if event_end > 0 && event_end < data.len() {
             self.timed.as_mut().flight().note_bytes_behind_event();
         }
-        self.prelude = self.prelude.saturating_add(data.len());
         // Behind the end of the task nothing is judged any more, and all of it passes.
-        if self.judge.progress() == Progress::Done {
-            return self.let_out(data);
-        }
-        if good == data.len() {
+        if good == data.len() || self.judge.progress() == Progress::Done {
             self.let_out(data);
         } else {
             self.let_out(data.split_to(good));
             self.held.push(data);
         }
+        None
     }
 
     /// Comments that come before the first event are kept for the caller, but not without end. A line feed at the end
@@ -290,7 +329,7 @@ where
         self.timed.as_mut().flight().note_event();
         self.note_seen();
         match self.judge.progress() {
-            Progress::Open => self.timed.as_mut().flight().enter(Phase::Events),
+            Progress::Open => self.timed.as_mut().flight().enter_once(Phase::Events),
             Progress::InputRequired => self.timed.as_mut().flight().enter_once(Phase::Linger),
             Progress::AuthRequired => self.timed.as_mut().flight().enter_once(Phase::AuthWait),
             Progress::Done => {

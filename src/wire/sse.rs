@@ -94,7 +94,7 @@ impl Framing {
     /// A whole event at the start of `bytes`, of the plainest kind and the usual one: a single line of data between line feeds. Gives its data, and how
     /// many bytes it takes; `None` where [`next`](Self::next) has to take a closer look, with nothing read.
     pub(crate) fn plain_event<'a>(&mut self, bytes: &'a [u8]) -> Option<(usize, &'a [u8])> {
-        if self.place != Place::Line || self.in_event || self.after_cr {
+        if !self.is_between_events() {
             return None;
         }
         let rest = bytes.strip_prefix(b"data: ")?;
@@ -102,13 +102,23 @@ impl Framing {
         if data.is_empty() || !behind.starts_with(b"\n\n") {
             return None;
         }
+        self.pass_plain_event();
+        Some((data.len() + 8, data))
+    }
+
+    /// An event that [`plain_event`](Self::plain_event) would find was passed over.
+    pub(crate) fn pass_plain_event(&mut self) {
         self.begin_field();
         self.begin_data();
         self.place = Place::Line;
         self.line_end = Some(LineEnd::Lf);
         self.has_data = true;
         self.in_event = false;
-        Some((data.len() + 8, data))
+    }
+
+    /// At the start of a line, and in no event?
+    pub(crate) fn is_between_events(&self) -> bool {
+        self.place == Place::Line && !self.in_event && !self.after_cr
     }
 
     /// Reads on from the start of `bytes`: what was found, and how many bytes that took.

@@ -82,12 +82,20 @@ enum Shape {
     Html,
 }
 
+/// What a valid event says that changes how far its stream has come.
+#[derive(Clone, Copy, Debug)]
+enum News {
+    None,
+    /// The task's state; none if its name is not known.
+    State(Option<TaskState>),
+}
+
 /// Judges one stream. See the [module](self).
 #[derive(Debug)]
 pub struct StreamJudge {
     framing: Framing,
     judge: Judge,
-    memo: Memo,
+    memo: Memo<News>,
     shape: Shape,
     /// The judge has begun with the event that is going on.
     judging: bool,
@@ -135,6 +143,9 @@ impl StreamJudge {
         }
         if let Some(flaw) = self.flaw {
             return Step { consumed: 0, kind: StepKind::Flawed(flaw) };
+        }
+        if let Some(step) = self.step_over_repeated(bytes) {
+            return step;
         }
         let blank = self.decide_shape(bytes);
         let step = match self.shape {
@@ -236,6 +247,22 @@ impl StreamJudge {
         blank
     }
 
+    /// Steps over an event that is plain and known to be valid, since it differs from one before only in what nobody asks about.
+    fn step_over_repeated(&mut self, bytes: &[u8]) -> Option<Step> {
+        if !self.framing.is_between_events() {
+            return None;
+        }
+        let (consumed, news) = self.memo.repeated(bytes)?;
+        if self.held.saturating_add(consumed) > self.max_event {
+            return None;
+        }
+        self.framing.pass_plain_event();
+        self.held = 0;
+        self.events += 1;
+        self.note_news(news);
+        Some(Step { consumed, kind: StepKind::Event })
+    }
+
     /// The first `blank` bytes, before the body's first significant one, are not handed on by themselves: they may turn out to
     /// stand before something that is no event.
     fn step_events(&mut self, bytes: &[u8], blank: usize, id: &JsonRpcId) -> Step {
@@ -290,14 +317,16 @@ impl StreamJudge {
 
     /// An event with data is at its end.
     fn judge_event(&mut self, id: &JsonRpcId) -> StepKind {
-        if self.memo.repeats(&mut self.judge) {
+        if let Some(news) = self.memo.repeats(&mut self.judge) {
             self.events += 1;
+            self.note_news(news);
             return StepKind::Event;
         }
         match self.judge.finish(id) {
             Verdict::Valid => {
-                self.note_event();
-                self.memo.judged(&self.judge);
+                let news = self.note_event();
+                self.note_news(news);
+                self.memo.judged(&self.judge, news);
                 StepKind::Event
             }
             Verdict::Error => StepKind::Error,
@@ -314,7 +343,7 @@ impl StreamJudge {
         }
     }
 
-    fn note_event(&mut self) {
+    fn note_event(&mut self) -> News {
         let facts = self.judge.facts();
         self.tolerated.insert(facts.tolerated);
         let is_first = self.events == 0;
@@ -326,7 +355,7 @@ impl StreamJudge {
                 } else {
                     self.tolerated.insert(Tolerated::MESSAGE_IN_TASK_STREAM);
                 }
-                return;
+                return News::None;
             }
             PayloadKind::Task => {}
             _ if is_first && self.flag_first_event => {
@@ -338,11 +367,18 @@ impl StreamJudge {
             self.task_id.clone_from(&facts.task_id);
         } else if self.task_id != facts.task_id {
             self.tolerated.insert(Tolerated::OTHER_TASK_ID);
-            return;
+            return News::None;
         }
-        if matches!(facts.kind, PayloadKind::Task | PayloadKind::StatusUpdate) {
-            self.state = facts.state;
-            self.progress = facts.state.map_or(Progress::Open, progress_of);
+        match facts.kind {
+            PayloadKind::Task | PayloadKind::StatusUpdate => News::State(facts.state),
+            _ => News::None,
+        }
+    }
+
+    fn note_news(&mut self, news: News) {
+        if let News::State(state) = news {
+            self.state = state;
+            self.progress = state.map_or(Progress::Open, progress_of);
         }
     }
 }

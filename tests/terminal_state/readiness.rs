@@ -10,7 +10,7 @@ use std::{
     task::{Context, Poll},
 };
 
-use a2a_guard::{LimitOverrides, Limits, Operation, Retry};
+use a2a_guard::{Limits, Operation, Retry};
 use bytes::Bytes;
 use http::{Request, Response};
 use http_body_util::Full;

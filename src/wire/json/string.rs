@@ -28,6 +28,28 @@ pub(super) fn skip(bytes: &[u8], mut at: usize, blocks: &mut Blocks<'_>) -> usiz
     }
 }
 
+/// Where the content ends that begins `bytes`: the place of the closing quote, if it is there and nothing before it is wrong.
+#[inline]
+pub(super) fn end(bytes: &[u8]) -> Option<usize> {
+    let mut blocks = Blocks::new(bytes);
+    let mut at = blocks.take();
+    loop {
+        at = match bytes.get(at..)? {
+            [b'"', ..] => return Some(at),
+            [b'\\', b'/' | b'b' | b'f' | b'n' | b'r' | b't', ..] => blocks.take(),
+            // What is escaped is special itself.
+            [b'\\', b'"' | b'\\', ..] => {
+                blocks.take();
+                blocks.take()
+            }
+            _ => {
+                let end = skip(bytes, at, &mut blocks);
+                return (bytes.get(end) == Some(&b'"')).then_some(end);
+            }
+        }
+    }
+}
+
 /// Where in a string's content the last byte stood.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct StringPart {
@@ -109,7 +131,7 @@ impl StringPart {
         Ok(None)
     }
 
-    fn is_between_characters(&self) -> bool {
+    pub(super) fn is_between_characters(&self) -> bool {
         matches!(self.escape, Escape::None) && self.carried == 0
     }
 

@@ -14,63 +14,84 @@ const SHORTEST: usize = 64;
 const TAIL: usize = 64;
 /// How many kinds of events are remembered: updates of status and artifact often alternate.
 const KINDS: usize = 2;
+/// What is around the data of a plain event, the usual one (see [`Framing::plain_event`](crate::wire::sse::Framing::plain_event)).
+const DATA: &[u8] = b"data: ";
+const END: &[u8] = b"\n\n";
 
-/// The prefixes seen.
-#[derive(Debug, Default)]
-pub(super) struct Memo {
-    kinds: Vec<Kind>,
+/// The prefixes seen, and the news of events that begin so: whatever a valid event says that its stream's judge acts on.
+#[derive(Debug)]
+pub(super) struct Memo<N> {
+    kinds: Vec<Kind<N>>,
     /// The kind of the last event.
     last: usize,
-    /// How much the judge still holds of that.
+    /// What is known of the event going on.
     standing: Standing,
+    /// The kind behind whose prefix the judge stands, with nothing told since.
+    untold: Option<usize>,
 }
 
-/// Most events of a kind differ only in what nobody asks about: then not just their beginning is known but all that is told of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Standing {
     #[default]
     Unknown,
-    /// The event going on has the prefix of `last`.
+    /// It has the prefix of `last`.
     Known,
-    /// The last event was valid, and all that was told of it stood in the prefix of `last`: there the judge still stands.
-    Judged,
-    /// The event going on has the same prefix as one of which that is true.
+    /// The same, and of events that tell nothing behind it the news are known.
     Repeating,
-    /// And what it ends with is the same as well; only a text in between differs.
-    Repeated,
 }
 
 #[derive(Debug)]
-struct Kind {
-    /// The beginning of an event of this kind …
+struct Kind<N> {
+    /// The beginning of an event of this kind, with the name of its field …
     sample: Vec<u8>,
-    /// … as much of it as the others shared, if two have been seen …
+    /// … as much of its data as the others shared, if two have been seen …
     shared: usize,
     /// … and the judge behind that.
     behind: Judge,
-    /// What the last event of this kind ended with, behind the string that the prefix ends in; nothing in it was told. Empty if that is not known.
+    /// Most events of a kind differ only in what nobody asks about. Then all that is told of them stands in the prefix, and this is what it says.
+    news: Option<N>,
+    /// What the last of these ended with, behind the string that the prefix ends in and with the blank line. Empty if that is not known.
     tail: Vec<u8>,
 }
 
-impl Memo {
-    /// Begins an event with the first piece of its data, or with all of it.
+impl<N> Default for Memo<N> {
+    fn default() -> Self {
+        Self { kinds: Vec::new(), last: 0, standing: Standing::default(), untold: None }
+    }
+}
+
+impl<N: Copy> Memo<N> {
+    /// Is there a plain event at the start of `bytes` that differs from one before only in a text that nobody asks about? Then it is as valid. Gives
+    /// its length and its news.
+    #[inline]
+    pub(super) fn repeated(&mut self, bytes: &[u8]) -> Option<(usize, N)> {
+        let last = self.kinds.get(self.last)?;
+        if let Some(found) = last.repeated(bytes) {
+            return Some(found);
+        }
+        let other = KINDS - 1 - self.last;
+        let found = self.kinds.get(other)?.repeated(bytes)?;
+        self.last = other;
+        Some(found)
+    }
+
+    /// Begins an event with the first piece of its data, or with all of it, if it is a plain one.
     pub(super) fn begin(&mut self, judge: &mut Judge, piece: &[u8], is_all: bool) {
-        let judged = (self.standing == Standing::Judged).then_some(self.last);
+        let untold = self.untold.take();
         let read = match self.find(piece) {
             Some((index, kind)) => {
                 let read = kind.shared;
-                if judged == Some(index) {
-                    if is_all && kind.ends_alike(piece) {
-                        self.standing = Standing::Repeated;
-                        return;
-                    }
+                let is_told = kind.news.is_some();
+                if is_told && untold == Some(index) {
                     judge.restore_untold(&kind.behind);
-                    self.standing = Standing::Repeating;
                 } else {
                     judge.restore(&kind.behind);
                     judge.listen();
-                    self.standing = Standing::Known;
                 }
+                if is_told && is_all {
+                    kind.note_tail(piece);
+                }
+                self.standing = if is_told { Standing::Repeating } else { Standing::Known };
                 read
             }
             None => {
@@ -82,30 +103,35 @@ impl Memo {
         judge.feed(piece.get(read..).unwrap_or_default());
     }
 
-    /// The event is at its end: is it known to be valid, since all that was told of it is what was told of the last one?
-    pub(super) fn repeats(&mut self, judge: &mut Judge) -> bool {
-        let repeats = match self.standing {
-            Standing::Repeated => true,
-            Standing::Repeating => !judge.was_told() && judge.is_whole(),
-            _ => false,
-        };
-        if repeats {
-            self.standing = Standing::Judged;
-        } else if let Some(kind) = self.kinds.get_mut(self.last) {
-            kind.tail.clear();
+    /// The event is at its end: is it known to be valid, since nothing was told behind its prefix? Gives its news.
+    pub(super) fn repeats(&mut self, judge: &mut Judge) -> Option<N> {
+        if self.standing != Standing::Repeating {
+            return None;
         }
-        repeats
+        let kind = self.kinds.get_mut(self.last)?;
+        if judge.was_told() || !judge.is_whole() {
+            kind.tail.clear();
+            return None;
+        }
+        self.untold = Some(self.last);
+        kind.news
     }
 
     /// The event was judged, and is valid.
-    pub(super) fn judged(&mut self, judge: &Judge) {
+    pub(super) fn judged(&mut self, judge: &Judge, news: N) {
         // A message ends its stream, and what is noted of it is not all told.
         let is_known = self.standing != Standing::Unknown && judge.facts().kind != PayloadKind::Message;
-        self.standing = if is_known && !judge.was_told() { Standing::Judged } else { Standing::Unknown };
+        if is_known
+            && !judge.was_told()
+            && let Some(kind) = self.kinds.get_mut(self.last)
+        {
+            kind.news = Some(news);
+            self.untold = Some(self.last);
+        }
     }
 
     /// The kind whose prefix the piece begins with.
-    fn find(&mut self, piece: &[u8]) -> Option<(usize, &mut Kind)> {
+    fn find(&mut self, piece: &[u8]) -> Option<(usize, &mut Kind<N>)> {
         let fits = |index: &usize| self.kinds.get(*index).is_some_and(|kind| kind.fits(piece));
         let index = (0..KINDS).map(|step| (self.last + step) % KINDS).find(fits)?;
         self.last = index;
@@ -119,26 +145,27 @@ impl Memo {
             return 0;
         }
         for (index, kind) in self.kinds.iter_mut().enumerate() {
-            let shared = common(&kind.sample, start);
+            let shared = common(kind.sample.get(DATA.len()..).unwrap_or_default(), start);
             if shared >= SHORTEST {
                 self.last = index;
                 judge.feed(start.get(..shared).unwrap_or_default());
                 kind.behind.restore(judge);
                 kind.shared = shared;
+                kind.news = None;
                 kind.tail.clear();
                 return shared;
             }
         }
-        let kind = Kind { sample: start.to_vec(), shared: 0, behind: judge.clone(), tail: Vec::new() };
+        let sample = [DATA, start].concat();
         if self.kinds.len() < KINDS {
             self.last = self.kinds.len();
-            self.kinds.push(kind);
+            self.kinds.push(Kind { sample, shared: 0, behind: judge.clone(), news: None, tail: Vec::new() });
         } else {
             self.last = (self.last + 1) % KINDS;
             if let Some(oldest) = self.kinds.get_mut(self.last) {
-                oldest.sample.clear();
-                oldest.sample.extend_from_slice(start);
+                oldest.sample = sample;
                 oldest.shared = 0;
+                oldest.news = None;
                 oldest.tail.clear();
             }
         }
@@ -146,27 +173,37 @@ impl Memo {
     }
 }
 
-impl Kind {
-    fn fits(&self, piece: &[u8]) -> bool {
-        let prefix = self.sample.get(..self.shared).unwrap_or_default();
-        self.shared > 0 && piece.starts_with(prefix)
+impl<N: Copy> Kind<N> {
+    /// The shared prefix, with the name of its field.
+    fn prefix(&self) -> &[u8] {
+        self.sample.get(..DATA.len() + self.shared).unwrap_or_default()
     }
 
-    /// Does an event that begins like the others differ from the last one in nothing but the string that the prefix ends in? If not, its own end is
-    /// noted for the next one; who finds it told of anything, or no valid one, has to forget that.
-    fn ends_alike(&mut self, event: &[u8]) -> bool {
-        let rest = event.get(self.shared..).unwrap_or_default();
-        let Some(tail) = self.behind.end_of_ignored_string(rest).and_then(|end| rest.get(end..)) else {
-            return false;
-        };
-        if !self.tail.is_empty() && self.tail == tail {
-            return true;
-        }
+    fn fits(&self, piece: &[u8]) -> bool {
+        self.shared > 0 && self.prefix().get(DATA.len()..).is_some_and(|prefix| piece.starts_with(prefix))
+    }
+
+    /// See [`Memo::repeated`].
+    #[inline]
+    fn repeated(&self, bytes: &[u8]) -> Option<(usize, N)> {
+        let news = self.news.filter(|_| !self.tail.is_empty())?;
+        let rest = bytes.strip_prefix(self.prefix())?;
+        let behind = rest.get(self.behind.end_of_ignored_string(rest)?..)?;
+        let left = behind.strip_prefix(&self.tail[..])?;
+        Some((bytes.len() - left.len(), news))
+    }
+
+    /// Notes how an event with this prefix ends, if the prefix ends within a string. Whoever finds it told of anything, or not whole, has to forget
+    /// that.
+    fn note_tail(&mut self, event: &[u8]) {
         self.tail.clear();
-        if tail.len() <= TAIL {
+        let rest = event.get(self.shared..).unwrap_or_default();
+        if let Some(tail) = self.behind.end_of_ignored_string(rest).and_then(|end| rest.get(end..))
+            && tail.len() <= TAIL
+        {
             self.tail.extend_from_slice(tail);
+            self.tail.extend_from_slice(END);
         }
-        false
     }
 }
 
@@ -195,6 +232,9 @@ mod tests {
         let result = match kind {
             0 => format!(r#"{{"artifactUpdate":{{"taskId":"{task}","artifact":{{"parts":[{{"text":"{tail}"}}]}}}}}}"#),
             1 => format!(r#"{{"statusUpdate":{{"taskId":"{task}","status":{{"state":"TASK_STATE_{tail}"}}}}}}"#),
+            4 => format!(
+                r#"{{"statusUpdate":{{"taskId":"{task}","status":{{"state":"TASK_STATE_WORKING","x":"{tail}"}}}}}}"#
+            ),
             2 => format!(
                 r#"{{"task":{{"status":{{"state":"working","message":{{"parts":["{tail}"]}}}},"id":"{task}é"}}}}"#
             ),
@@ -203,25 +243,52 @@ mod tests {
         format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#)
     }
 
+    /// The next event of a stream; `is_plain` says whether it comes in the usual form. If it repeats an earlier one, gives that one's news.
+    fn next(memo: &mut Memo<usize>, judge: &mut Judge, json: &str, is_plain: bool) -> Option<usize> {
+        let raw = format!("data: {json}\n\nmore");
+        if is_plain && let Some((length, news)) = memo.repeated(raw.as_bytes()) {
+            assert_eq!(&raw[length..], "more");
+            return Some(news);
+        }
+        memo.begin(judge, json.as_bytes(), is_plain);
+        memo.repeats(judge)
+    }
+
     #[test]
     fn events_that_differ_in_nothing_told_repeat() {
         let id = JsonRpcId::Number(1);
         let mut memo = Memo::default();
         let mut judge = Judge::new(EXPECTED);
         for round in 0..12 {
-            memo.begin(&mut judge, event(1, 0, &round.to_string()).as_bytes(), round % 4 != 0);
-            let repeats = memo.repeats(&mut judge);
-            assert_eq!(repeats, round >= 3, "{round}");
-            if !repeats {
+            let repeated = next(&mut memo, &mut judge, &event(1, 0, &round.to_string()), round % 4 != 0);
+            assert_eq!(repeated, (round >= 3).then_some(2), "{round}");
+            if repeated.is_none() {
                 assert_eq!(judge.finish(&id), Verdict::Valid);
-                memo.judged(&judge);
+                memo.judged(&judge, round);
+            }
+        }
+    }
+
+    #[test]
+    fn kinds_that_take_turns_repeat_each_for_itself() {
+        let id = JsonRpcId::Number(1);
+        let mut memo = Memo::default();
+        let mut judge = Judge::new(EXPECTED);
+        for round in 0..12 {
+            for kind in [0, 4] {
+                let repeated = next(&mut memo, &mut judge, &event(1, kind, &round.to_string()), round % 2 == 0);
+                assert_eq!(repeated, (round >= 3).then_some(kind), "{round}");
+                if repeated.is_none() {
+                    assert_eq!(judge.finish(&id), Verdict::Valid);
+                    memo.judged(&judge, kind);
+                }
             }
         }
     }
 
     #[test]
     fn kinds_that_alternate_are_both_remembered() {
-        let mut memo = Memo::default();
+        let mut memo = Memo::<()>::default();
         let mut judge = Judge::new(EXPECTED);
         for round in 0..8 {
             for kind in 0..2 {
@@ -237,37 +304,36 @@ mod tests {
     proptest! {
         #[test]
         fn what_repeats_need_not_be_judged(
-            events in prop::collection::vec((1u32..3, 0usize..4, TAILS), 0..40)
+            events in prop::collection::vec((1u32..3, 0usize..5, TAILS, any::<bool>()), 0..40)
         ) {
             let id = JsonRpcId::Number(1);
             let mut memo = Memo::default();
             let mut judge = Judge::new(EXPECTED);
-            let mut last = None;
-            for (number, kind, tail) in events {
+            let mut earlier = Vec::new();
+            for (number, kind, tail, is_plain) in events {
                 let json = event(number, kind, &tail);
                 let mut fresh = Judge::new(EXPECTED);
                 fresh.feed(json.as_bytes());
                 let verdict = fresh.finish(&id);
-                memo.begin(&mut judge, json.as_bytes(), true);
-                if memo.repeats(&mut judge) {
-                    prop_assert_eq!((verdict, Some(fresh.facts())), (Verdict::Valid, last.as_ref()), "{}", json);
+                if let Some(news) = next(&mut memo, &mut judge, &json, is_plain) {
+                    prop_assert_eq!((verdict, fresh.facts()), (Verdict::Valid, &earlier[news]), "{}", json);
                 } else {
                     prop_assert_eq!(judge.finish(&id), verdict, "{}", json);
                     prop_assert_eq!(judge.facts(), fresh.facts());
                     if verdict == Verdict::Valid {
-                        memo.judged(&judge);
+                        memo.judged(&judge, earlier.len());
                     }
-                    last = Some(fresh.facts().clone());
+                    earlier.push(fresh.facts().clone());
                 }
             }
         }
 
         #[test]
         fn judging_with_a_memo_is_judging(
-            events in prop::collection::vec((1u32..3, 0usize..4, "[A-C0é]{0,3}|WORKING|COMPLETED|\\\\\\\\[nx\"]", any::<prop::sample::Index>()), 0..40)
+            events in prop::collection::vec((1u32..3, 0usize..5, "[A-C0é]{0,3}|WORKING|COMPLETED|\\\\\\\\[nx\"]", any::<prop::sample::Index>()), 0..40)
         ) {
             let id = JsonRpcId::Number(1);
-            let mut memo = Memo::default();
+            let mut memo = Memo::<()>::default();
             let mut judge = Judge::new(EXPECTED);
             for (number, kind, tail, cut) in events {
                 let json = event(number, kind, &tail);
