@@ -111,6 +111,8 @@ impl UrlFault {
     }
 }
 
+impl std::error::Error for UrlFault {}
+
 impl fmt::Display for UrlFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())

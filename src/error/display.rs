@@ -4,7 +4,7 @@ use std::fmt;
 
 use http::Uri;
 
-use super::{CallError, Failure};
+use super::{CallError, Failure, chain};
 use crate::{outcome::OutcomeKind, wire::text::escape};
 
 /// At most so many characters of a peer's text in a message.
@@ -69,7 +69,12 @@ fn cause(failure: &Failure, error: &CallError, f: &mut fmt::Formatter<'_>) -> fm
     }
     status(failure, f)?;
     if let Some(source) = failure.source() {
-        write!(f, ": {}", escape(&source.to_string(), PEER_TEXT))?;
+        let (outer, inner) = (source.to_string(), chain(source).last().map(ToString::to_string));
+        write!(f, ": {}", escape(&outer, PEER_TEXT))?;
+        // What a client says is often not why: that stands at the end of the chain.
+        if let Some(inner) = inner.filter(|inner| !outer.contains(inner.as_str())) {
+            write!(f, ": {}", escape(&inner, PEER_TEXT))?;
+        }
     }
     Ok(())
 }

@@ -107,7 +107,9 @@ pub(super) fn next_operations(error: &CallError) -> &'static [Operation] {
             _ => &[],
         };
     }
+    let finished = error.task_state().is_some_and(|state| state.is_terminal());
     match (error.call().operation(), error.task_id()) {
+        (Some(_), Some(_)) if finished => &[O::GetTask],
         (Some(operation), Some(_)) if operation.is_streaming() => &[O::GetTask, O::SubscribeToTask, O::CancelTask],
         (Some(_), Some(_)) => &[O::GetTask],
         // Its id is not known, but its context or its place in the list may be.

@@ -103,6 +103,8 @@ impl Refused {
         let by_cause = match failure.class() {
             Class::NotFound => ttl.not_found,
             Class::Unauthorized => ttl.unauthorized,
+            // One layer's word on a card that is good as such: another layer over the same store may take it.
+            Class::UrlMismatch | Class::UnusableUrl => Duration::ZERO,
             _ if is_passing(&failure) => {
                 let doubled = ttl.failed.saturating_mul(1_u32.checked_shl(streak).unwrap_or(u32::MAX));
                 doubled.min(ttl.failed_max).max(ttl.failed)
