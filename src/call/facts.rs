@@ -24,20 +24,29 @@ pub struct Call {
 }
 
 #[derive(Clone, Default)]
-struct Facts {
-    operation: Option<Operation>,
-    binding: Option<Binding>,
-    version: Option<ProtocolVersion>,
-    id: Option<JsonRpcId>,
-    tenant: Option<Box<str>>,
-    task_id: Option<Box<str>>,
-    context_id: Option<Box<str>>,
-    skill: Option<Box<str>>,
-    region: Option<Box<str>>,
-    blocking: bool,
-    streaming: bool,
-    target: Option<Uri>,
-    began: Option<Instant>,
+pub(super) struct Facts {
+    pub(super) operation: Option<Operation>,
+    pub(super) binding: Option<Binding>,
+    pub(super) version: Option<ProtocolVersion>,
+    pub(super) id: Option<JsonRpcId>,
+    pub(super) tenant: Option<Box<str>>,
+    pub(super) task_id: Option<Box<str>>,
+    pub(super) context_id: Option<Box<str>>,
+    pub(super) skill: Option<Box<str>>,
+    pub(super) region: Option<Box<str>>,
+    pub(super) blocking: bool,
+    pub(super) streaming: bool,
+    pub(super) target: Option<Uri>,
+    pub(super) began: Option<Instant>,
+}
+
+impl Facts {
+    /// Sets the operation, and with it whether a stream is asked.
+    pub(super) fn set_operation(&mut self, operation: Operation) {
+        self.operation = Some(operation);
+        self.streaming = operation.is_streaming();
+        self.blocking = operation.is_send();
+    }
 }
 
 macro_rules! texts {
@@ -73,10 +82,7 @@ impl Call {
     /// Sets the operation, and with it whether a stream is asked.
     #[must_use]
     pub fn with_operation(mut self, operation: Operation) -> Self {
-        let facts = self.edit();
-        facts.operation = Some(operation);
-        facts.streaming = operation.is_streaming();
-        facts.blocking = operation.is_send();
+        self.edit().set_operation(operation);
         self
     }
 
@@ -187,8 +193,8 @@ impl Call {
         self
     }
 
-    /// Facts that nobody shares yet are edited in place.
-    fn edit(&mut self) -> &mut Facts {
+    /// Facts that nobody shares yet are edited in place. Whether that is so takes a moment to find out: who sets many asks once.
+    pub(super) fn edit(&mut self) -> &mut Facts {
         Arc::make_mut(&mut self.facts)
     }
 }

@@ -144,43 +144,39 @@ fn body_envelope(call: &Call, parts: &Parts) -> Option<Envelope> {
 }
 
 fn of_body(mut call: Call, scan: &RequestScan) -> Call {
-    let facts = scan.facts();
-    if call.binding().is_none() {
-        if !facts.jsonrpc {
+    let read = scan.facts();
+    let facts = call.edit();
+    if facts.binding.is_none() {
+        if !read.jsonrpc {
             return call;
         }
-        call = call.with_binding(Binding::JsonRpc);
+        facts.binding = Some(Binding::JsonRpc);
     }
-    if call.binding() == Some(Binding::JsonRpc) {
-        if let Some((operation, version)) = json_rpc_method::operation_of(facts.method.as_str()) {
-            if call.operation().is_none() {
-                call = call.with_operation(operation);
+    if facts.binding == Some(Binding::JsonRpc) {
+        if let Some((operation, version)) = json_rpc_method::operation_of(read.method.as_str()) {
+            if facts.operation.is_none() {
+                facts.set_operation(operation);
             }
-            if call.version().is_none() {
-                call = call.with_version(version);
-            }
+            facts.version.get_or_insert(version);
         }
-        if call.id().is_none() {
-            call = call.with_id(facts.id.clone());
-        }
+        facts.id.get_or_insert_with(|| read.id.clone());
     }
-    if call.operation().is_some_and(Operation::is_send) {
-        let waits = !facts.return_immediately.unwrap_or(false) && facts.blocking.unwrap_or(true);
-        call = call.with_blocking(waits);
+    if facts.operation.is_some_and(Operation::is_send) {
+        facts.blocking = !read.return_immediately.unwrap_or(false) && read.blocking.unwrap_or(true);
     }
-    call = fill(call, Call::tenant, &facts.tenant, |call, text| call.with_tenant(text));
-    call = fill(call, Call::task_id, &facts.task_id, |call, text| call.with_task_id(text));
-    call = fill(call, Call::context_id, &facts.context_id, |call, text| call.with_context_id(text));
-    call = fill(call, Call::skill, &facts.skill, |call, text| call.with_skill(text));
-    fill(call, Call::region, &facts.region, |call, text| call.with_region(text))
+    fill(&mut facts.tenant, &read.tenant);
+    fill(&mut facts.task_id, &read.task_id);
+    fill(&mut facts.context_id, &read.context_id);
+    fill(&mut facts.skill, &read.skill);
+    fill(&mut facts.region, &read.region);
+    call
 }
 
 /// Sets a text that the caller left open, if the body holds it whole.
-fn fill(call: Call, get: fn(&Call) -> Option<&str>, text: &SmallText, set: fn(Call, &str) -> Call) -> Call {
-    if get(&call).is_some() || text.is_empty() || text.is_truncated() {
-        return call;
+fn fill(place: &mut Option<Box<str>>, text: &SmallText) {
+    if place.is_none() && !text.is_empty() && !text.is_truncated() {
+        *place = Some(text.as_str().into());
     }
-    set(call, text.as_str())
 }
 
 fn grpc_binding(headers: &HeaderMap) -> Option<Binding> {

@@ -15,7 +15,7 @@ use crate::{
 /// with the same [`CallError`](crate::CallError). Everything else is an `Err`.
 ///
 /// Directly above the client, or above a decompression layer if there is one. It judges what a
-/// [`CallLayer`](crate::CallLayer) above it named, or a caller's own [`Call`](crate::Call); without either, what path
+/// [`CallLayer`](crate::CallLayer) above it named, or a caller's own [`Call`]; without either, what path
 /// and headers tell (HTTP+JSON is told by its paths, JSON-RPC is not). Calls that nobody can name get bounds and caps:
 /// their status and body pass.
 ///

@@ -148,23 +148,29 @@ where
 
     /// Takes the next step: one frame, the end, or a bound that was reached. Gives a frame that goes on as it came, ahead of all that
     /// comes of later steps; whatever else goes out is then in `out`.
-    #[inline]
+    #[inline(always)]
     fn advance(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
         let mut this = self.project();
         let rest = this.rest;
         if rest.rescue.is_none()
             && let Some(body) = this.body.as_mut().as_pin_mut()
         {
-            match body.poll_frame(cx) {
-                Poll::Ready(Some(Ok(frame))) => match frame.into_data() {
-                    Ok(data) => {
-                        if let Some(data) = rest.frame_came(data) {
-                            return Poll::Ready(Some(data));
+            // The frame is judged where it lies: what was just written is slow to move.
+            let mut polled = body.poll_frame(cx);
+            match &mut polled {
+                Poll::Ready(Some(Ok(frame))) => match frame.data_mut() {
+                    Some(data) => {
+                        if rest.frame_came(data) {
+                            return Poll::Ready(Some(std::mem::take(data)));
                         }
                     }
-                    Err(frame) => rest.trailers_came(frame.into_trailers().ok()),
+                    None => rest.trailers_came(frame.trailers_mut().map(std::mem::take)),
                 },
-                Poll::Ready(Some(Err(error))) => rest.broke_off(error.into()),
+                Poll::Ready(Some(Err(_))) => {
+                    if let Poll::Ready(Some(Err(error))) = polled {
+                        rest.broke_off(error.into());
+                    }
+                }
                 Poll::Ready(None) => rest.ended(),
                 Poll::Pending => {
                     let due = ready!(rest.timed.as_mut().poll_bounds(cx));
@@ -201,22 +207,22 @@ where
         Some(bytes)
     }
 
-    /// A frame came. Given back if it goes on as it is.
-    #[inline]
-    fn frame_came(&mut self, data: Bytes) -> Option<Bytes> {
+    /// A frame came. True if it goes on as it is; else all of it was taken.
+    #[inline(always)]
+    fn frame_came(&mut self, data: &mut Bytes) -> bool {
         self.timed.as_mut().flight().note_frame(data.len());
-        let good = self.take_in(data);
+        let passes = self.take_in(data);
         if !self.over
             && self.rescue.is_none()
             && let Some(due) = self.timed.as_mut().flight().check_bounds()
         {
-            if let Some(data) = good {
-                self.keep(data);
+            if passes {
+                self.keep(std::mem::take(data));
             }
             self.bound_reached(due);
-            return None;
+            return false;
         }
-        good
+        passes
     }
 
     /// A frame that could go on as it is has to wait after all.
@@ -233,9 +239,9 @@ where
         }
     }
 
-    /// Judges a frame: what is found good goes out, what is unfinished is held. A frame of good events that has nothing before it to wait for is given
-    /// back.
-    fn take_in(&mut self, mut data: Bytes) -> Option<Bytes> {
+    /// Judges a frame: what is found good goes out, what is unfinished is held. True if the whole of it is good events,
+    /// with nothing before it to wait for: then it is left where it is.
+    fn take_in(&mut self, data: &mut Bytes) -> bool {
         let mut at = 0;
         let mut good = 0;
         let mut event_end = 0;
@@ -249,7 +255,7 @@ where
                     {
                         self.let_out(data.split_to(good));
                         self.fail(error);
-                        return None;
+                        return false;
                     }
                     good = at;
                     event_end = at;
@@ -260,7 +266,7 @@ where
                     if self.is_prelude_too_long(&data[..at]) {
                         let error = self.timed.get().broken(Class::TooLarge, "comments without end, and no event");
                         self.fail(error);
-                        return None;
+                        return false;
                     }
                 }
                 StepKind::Held => break,
@@ -268,24 +274,25 @@ where
                     self.let_out(data.split_to(good));
                     self.held.push(data.split_to(at - good));
                     self.refused();
-                    return None;
+                    return false;
                 }
                 StepKind::Flawed(flaw) => {
                     self.let_out(data.split_to(good));
                     self.held.push(data.split_to(at - good));
                     self.flawed(flaw);
-                    return None;
+                    return false;
                 }
             }
         }
         self.prelude = self.prelude.saturating_add(data.len());
         if event_end == data.len() && self.held.is_empty() && self.out.is_empty() {
             self.event_in_out = false;
-            return Some(data);
+            return true;
         }
         if event_end > 0 && event_end < data.len() {
             self.timed.as_mut().flight().note_bytes_behind_event();
         }
+        let mut data = std::mem::take(data);
         // Behind the end of the task nothing is judged any more, and all of it passes.
         if good == data.len() || self.judge.progress() == Progress::Done {
             self.let_out(data);
@@ -293,7 +300,7 @@ where
             self.let_out(data.split_to(good));
             self.held.push(data);
         }
-        None
+        false
     }
 
     /// Comments that come before the first event are kept for the caller, but not without end. A line feed at the end

@@ -50,16 +50,13 @@ impl JsonRpcId {
 
     /// Reads an id that the scanner found.
     pub(crate) fn from_scalar(kind: JsonKind, text: &[u8], cut: bool) -> Self {
-        let text = || std::str::from_utf8(text).ok().filter(|_| !cut);
+        let as_str = || std::str::from_utf8(text).ok().filter(|_| !cut);
         match kind {
             JsonKind::Null => Self::Null,
-            JsonKind::String => text().map_or(Self::Other, |text| Self::Text(text.into())),
-            JsonKind::Number => match text() {
-                Some(text) => match text.parse() {
-                    Ok(number) => Self::Number(number),
-                    Err(_) => Self::Raw(text.into()),
-                },
-                None => Self::Other,
+            JsonKind::String => as_str().map_or(Self::Other, |text| Self::Text(text.into())),
+            JsonKind::Number => match integer(text) {
+                Some(number) => Self::Number(number),
+                None => as_str().map_or(Self::Other, |text| Self::Raw(text.into())),
             },
             _ => Self::Other,
         }

@@ -280,14 +280,14 @@ impl JsonScanner {
         result
     }
 
-    /// Where in the bytes that come next the string ends that nobody wants and that goes on there: the place behind its closing quote.
+    /// Where the string ends that nobody wants and that goes on at `at`, in bytes that come next from there on: the place behind its closing quote.
     #[inline]
-    pub(crate) fn end_of_ignored_string(&self, bytes: &[u8]) -> Option<usize> {
+    pub(crate) fn end_of_ignored_string(&self, bytes: &[u8], at: usize) -> Option<usize> {
         let is_there = self.state == State::InString && self.string.is_between_characters();
         if !is_there || self.slot != Slot::IGNORED || self.flaw.is_some() {
             return None;
         }
-        string::end(bytes).map(|quote| quote + 1)
+        string::end(bytes, at).map(|quote| quote + 1)
     }
 
     /// True between the first byte of a document and its last, with nothing wrong so far.

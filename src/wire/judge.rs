@@ -208,8 +208,9 @@ impl Judge {
     }
 
     /// See [`JsonScanner::end_of_ignored_string`].
-    pub(crate) fn end_of_ignored_string(&self, bytes: &[u8]) -> Option<usize> {
-        self.scanner.end_of_ignored_string(bytes)
+    #[inline]
+    pub(crate) fn end_of_ignored_string(&self, bytes: &[u8], at: usize) -> Option<usize> {
+        self.scanner.end_of_ignored_string(bytes, at)
     }
 
     /// The document is at its end, and it is a whole one.

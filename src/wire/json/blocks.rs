@@ -26,6 +26,12 @@ impl<'a> Blocks<'a> {
         Self { bytes, base: 0_usize.wrapping_sub(SIZE), ahead: 0 }
     }
 
+    /// Those from `at` on.
+    #[inline]
+    pub(super) fn from(bytes: &'a [u8], at: usize) -> Self {
+        Self { bytes, base: at.wrapping_sub(SIZE), ahead: 0 }
+    }
+
     /// Takes the next special byte: its place, or the end.
     #[inline(always)]
     pub(super) fn take(&mut self) -> usize {
@@ -61,7 +67,7 @@ impl<'a> Blocks<'a> {
 }
 
 /// The first block at `base` or behind it that has special bytes, and the mask of these.
-#[inline(never)]
+#[inline(always)]
 fn load(bytes: &[u8], mut base: usize) -> (usize, u64) {
     loop {
         let rest = bytes.get(base..).unwrap_or_default();

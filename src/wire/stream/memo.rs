@@ -187,18 +187,19 @@ impl<N: Copy> Kind<N> {
     #[inline]
     fn repeated(&self, bytes: &[u8]) -> Option<(usize, N)> {
         let news = self.news.filter(|_| !self.tail.is_empty())?;
-        let rest = bytes.strip_prefix(self.prefix())?;
-        let behind = rest.get(self.behind.end_of_ignored_string(rest)?..)?;
-        let left = behind.strip_prefix(&self.tail[..])?;
-        Some((bytes.len() - left.len(), news))
+        let prefix = self.prefix();
+        if !bytes.starts_with(prefix) {
+            return None;
+        }
+        let tail = self.behind.end_of_ignored_string(bytes, prefix.len())?;
+        bytes.get(tail..)?.starts_with(&self.tail).then_some((tail + self.tail.len(), news))
     }
 
     /// Notes how an event with this prefix ends, if the prefix ends within a string. Whoever finds it told of anything, or not whole, has to forget
     /// that.
     fn note_tail(&mut self, event: &[u8]) {
         self.tail.clear();
-        let rest = event.get(self.shared..).unwrap_or_default();
-        if let Some(tail) = self.behind.end_of_ignored_string(rest).and_then(|end| rest.get(end..))
+        if let Some(tail) = self.behind.end_of_ignored_string(event, self.shared).and_then(|end| event.get(end..))
             && tail.len() <= TAIL
         {
             self.tail.extend_from_slice(tail);
