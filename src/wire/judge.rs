@@ -136,6 +136,11 @@ pub enum Flaw {
     TooLarge,
 }
 
+impl Flaw {
+    /// The answer is another call's (JSON-RPC 2.0 §5).
+    pub const OTHER_CALL: Self = Self::Violation("the id of another call");
+}
+
 impl fmt::Display for Flaw {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -318,7 +323,7 @@ impl Judge {
         match self.reader.id.compare(id) {
             IdMatch::Same | IdMatch::Null | IdMatch::Absent => {}
             IdMatch::TypeChanged => self.tolerate(Tolerated::ID_TYPE_CHANGED),
-            IdMatch::Different => return Err(Flaw::Violation("the id of another call")),
+            IdMatch::Different => return Err(Flaw::OTHER_CALL),
         }
         Ok(Verdict::Error)
     }
@@ -333,7 +338,7 @@ impl Judge {
             }
             IdMatch::Null | IdMatch::Absent if !asked => Ok(()),
             IdMatch::Null | IdMatch::Absent => Err(Flaw::Violation("a result without the call's id")),
-            IdMatch::Different => Err(Flaw::Violation("the id of another call")),
+            IdMatch::Different => Err(Flaw::OTHER_CALL),
         }
     }
 

@@ -330,9 +330,10 @@ impl StreamJudge {
                 StepKind::Event
             }
             Verdict::Error => StepKind::Error,
-            // Whatever object stands in an event of that name is meant as an error.
-            Verdict::Flawed(Flaw::Violation(_))
+            // Whatever object stands in an event of that name is meant as an error, if it is this call's.
+            Verdict::Flawed(flaw @ Flaw::Violation(_))
                 if self.framing.is_error()
+                    && flaw != Flaw::OTHER_CALL
                     && self.judge.is_object()
                     && self.judge.facts().kind == PayloadKind::None =>
             {

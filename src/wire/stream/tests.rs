@@ -189,6 +189,8 @@ fn flawed_events() {
     assert!(matches!(flaw(REST, "data: {\n\n"), Flaw::Malformed(_)));
     assert!(matches!(flaw(REST, "data: [DONE]\n\n"), Flaw::Malformed(_)));
     assert!(matches!(flaw(REST, "event: error\ndata: boom\n\n"), Flaw::Malformed(_)));
+    let other = r#"{"jsonrpc":"2.0","id":99,"error":{"code":-32603,"message":"no"}}"#;
+    assert_eq!(flaw(RPC, &format!("event: error\ndata: {other}\n\n")), Flaw::OTHER_CALL);
     assert!(matches!(flaw(REST, "data:  \n\n"), Flaw::Malformed(_)));
     assert!(matches!(flaw(REST, "event: error\ndata: \"boom\"\n\n"), Flaw::Violation(_)));
     // A line break inside a JSON string is not JSON, in one line or two.
