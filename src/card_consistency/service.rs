@@ -22,6 +22,7 @@ use super::{
 use crate::{
     call::{self, Binding, Call, CallBody},
     error::{BoxError, CallError, CardFailure},
+    limits::LimitOverrides,
 };
 
 /// The service of [`CardConsistencyLayer`](super::CardConsistencyLayer).
@@ -117,7 +118,7 @@ where
     {
         let service = self.inner.clone();
         self.inner = service.clone();
-        let deadline = Instant::now() + self.config.wait;
+        let deadline = Instant::now() + self.config.wait_of(&head, &call);
         let waiting = Waiting { service, config: Arc::clone(&self.config), head, body, deadline };
         CardConsistencyFuture::waiting(wish, waiting, call)
     }
@@ -170,7 +171,7 @@ impl<R> Config<R> {
         Ok(CardAsk::new(target, head.headers.clone())
             .version(call.version())
             .tenant(call.tenant())
-            .bound(self.wait)
+            .bound(self.wait_of(head, call))
             .counts(move |card| rules.counts(card, &asked, &place)))
     }
 
@@ -187,7 +188,14 @@ impl<R> Config<R> {
         self.rules.apply(card, call, head, body)
     }
 
-    /// How long a call may wait for its card.
+    /// How long a call may wait for its card: no longer than what is left of its total, where that is known here.
+    pub(super) fn wait_of(&self, head: &Parts, call: &Call) -> Duration {
+        let total = head.extensions.get::<LimitOverrides>().and_then(LimitOverrides::longest_total);
+        let passed = call.began().map(|began| began.elapsed()).unwrap_or_default();
+        total.map_or(self.wait, |total| self.wait.min(total.saturating_sub(passed)))
+    }
+
+    /// How long a call waits for its card at most.
     pub(super) fn wait(&self) -> Duration {
         self.wait
     }

@@ -218,6 +218,18 @@ impl CardFailure {
         }
     }
 
+    /// A URL that cannot or must not be called, as a resolver of the user's may find it.
+    #[must_use]
+    pub fn unusable_url(url: impl Into<String>, why: impl Into<String>) -> Self {
+        Self::UnusableUrl { url: url.into(), why: why.into() }
+    }
+
+    /// No card at any of these locations, as a resolver of the user's may find it.
+    #[must_use]
+    pub fn not_found(tried: Vec<Uri>) -> Self {
+        Self::NotFound { tried }
+    }
+
     /// The class.
     #[must_use]
     pub fn class(&self) -> Class {

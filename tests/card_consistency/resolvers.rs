@@ -148,6 +148,16 @@ async fn a_shorter_wait_is_obeyed() {
     assert_eq!(ended.fate(), ("card/fetch_timeout".into(), ms(700)));
 }
 
+#[tokio::test(start_paused = true)]
+async fn so_is_what_the_call_has_left_of_its_total() {
+    let resolver = By(|_: &Parts| after(s(9), to_elsewhere));
+    let mut request = V1.send();
+    request.extensions_mut().insert(a2a_guard::LimitOverrides::default().total(s(3)));
+    let (ended, sent) = through(layer(&elsewhere()).resolver(resolver), request).await;
+    assert_eq!(ended.fate(), ("card/fetch_timeout".into(), s(3)));
+    assert!(sent.is_none());
+}
+
 /// What is resolved to has to be a whole URL.
 #[tokio::test(start_paused = true)]
 async fn a_relative_target_is_refused() {
