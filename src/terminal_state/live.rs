@@ -146,8 +146,8 @@ where
         rest.over && rest.out.is_empty() && rest.failure.is_none() && rest.trailers.is_none()
     }
 
-    /// Takes the next step: one frame, the end, or a bound that was reached. Gives a frame that goes on as it came, ahead of all that
-    /// comes of later steps; whatever else goes out is then in `out`.
+    /// Takes the next step: one frame, the end, or a bound that was reached. Gives a frame that goes on as it came, ahead
+    /// of all that comes of later steps; whatever else goes out is then in `out`.
     #[inline(always)]
     fn advance(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
         let mut this = self.project();
@@ -285,7 +285,7 @@ where
             }
         }
         self.prelude = self.prelude.saturating_add(data.len());
-        if event_end == data.len() && self.held.is_empty() && self.out.is_empty() {
+        if event_end > 0 && event_end == data.len() && self.held.is_empty() && self.out.is_empty() {
             self.event_in_out = false;
             return true;
         }

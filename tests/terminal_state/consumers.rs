@@ -207,3 +207,12 @@ async fn nothing_of_this_holds_for_a_peer_that_sends_no_head() {
     let ended = call(with(limits()), V1.get(), Answer::never()).await;
     assert_eq!(ended.fate(), crate::fate("timeout/head", s(5)));
 }
+
+/// An empty frame is no reason to come back to the consumer, whose pause would then count as the peer's.
+#[tokio::test(start_paused = true)]
+async fn empty_frames_are_not_handed_on() {
+    let body = MockBody::new().data(V1.task_event("WORKING")).at(s(1)).data("").at(s(2)).data("");
+    let (mut body, _) = open(body.at(s(3)).data(V1.update_event("COMPLETED"))).await;
+    assert_eq!(next(&mut body).await, Ok(V1.task_event("WORKING")));
+    assert_eq!(next(&mut body).await, Ok(V1.update_event("COMPLETED")));
+}
