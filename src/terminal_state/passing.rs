@@ -9,7 +9,13 @@ use bytes::Bytes;
 use http::response::Parts;
 use http_body::{Body, Frame};
 
-use super::{deadline::Phase, flight::Boxed, judging, pieces::Pieces, status};
+use super::{
+    deadline::Phase,
+    flight::{Boxed, FRAMES_PER_POLL},
+    judging,
+    pieces::Pieces,
+    status,
+};
 use crate::{
     call::Binding,
     error::{BoxError, CallError},
@@ -64,40 +70,48 @@ where
         if self.over {
             return Poll::Ready(None);
         }
-        let frame = match body.as_mut().poll_frame(cx) {
-            Poll::Ready(Some(Ok(frame))) => frame,
-            Poll::Ready(Some(Err(error))) => {
-                let error = self.timed.get().cut(error.into());
-                return self.fail(error);
-            }
-            Poll::Ready(None) => {
-                self.ended();
-                return Poll::Ready(None);
-            }
-            Poll::Pending => {
-                let due = ready!(self.timed.as_mut().poll_bounds(cx));
+        for _ in 0..FRAMES_PER_POLL {
+            let frame = match body.as_mut().poll_frame(cx) {
+                Poll::Ready(Some(Ok(frame))) => frame,
+                Poll::Ready(Some(Err(error))) => {
+                    let error = self.timed.get().cut(error.into());
+                    return self.fail(error);
+                }
+                Poll::Ready(None) => {
+                    self.ended();
+                    return Poll::Ready(None);
+                }
+                Poll::Pending => {
+                    let due = ready!(self.timed.as_mut().poll_bounds(cx));
+                    let error = self.timed.get().timeout(due);
+                    return self.fail(error);
+                }
+            };
+            self.timed.as_mut().flight().note_frame(frame.data_ref().map_or(0, Bytes::len));
+            if let Some(due) = self.timed.as_mut().flight().check_bounds() {
                 let error = self.timed.get().timeout(due);
                 return self.fail(error);
             }
-        };
-        self.timed.as_mut().flight().note_frame(frame.data_ref().map_or(0, Bytes::len));
-        if let Some(due) = self.timed.as_mut().flight().check_bounds() {
-            let error = self.timed.get().timeout(due);
-            return self.fail(error);
-        }
-        if let Some(data) = frame.data_ref() {
-            let room = self.cap.map_or(usize::MAX, |cap| cap - self.passed);
-            if data.len() > room {
-                return self.pass_the_last(data.slice(..room));
+            // A consumer's pause behind an empty frame would count as the peer's.
+            if frame.data_ref().is_some_and(Bytes::is_empty) && !body.is_end_stream() {
+                continue;
             }
-            self.passed = self.passed.saturating_add(data.len());
-            self.read_along(data);
+            if let Some(data) = frame.data_ref() {
+                let room = self.cap.map_or(usize::MAX, |cap| cap - self.passed);
+                if data.len() > room {
+                    return self.pass_the_last(data.slice(..room));
+                }
+                self.passed = self.passed.saturating_add(data.len());
+                self.read_along(data);
+            }
+            // Who sends a body on may never ask for the end that it was told of.
+            if body.is_end_stream() {
+                self.ended();
+            }
+            return Poll::Ready(Some(Ok(frame)));
         }
-        // Who sends a body on may never ask for the end that it was told of.
-        if body.is_end_stream() {
-            self.ended();
-        }
-        Poll::Ready(Some(Ok(frame)))
+        cx.waker().wake_by_ref();
+        Poll::Pending
     }
 
     /// Nothing more comes; the outcome is as the answer says it.

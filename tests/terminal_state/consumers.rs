@@ -216,3 +216,14 @@ async fn empty_frames_are_not_handed_on() {
     assert_eq!(next(&mut body).await, Ok(V1.task_event("WORKING")));
     assert_eq!(next(&mut body).await, Ok(V1.update_event("COMPLETED")));
 }
+
+/// Nor by what passes unjudged.
+#[tokio::test(start_paused = true)]
+async fn nor_are_those_of_an_answer_that_passes() {
+    let body = MockBody::new().data("a").at(s(1)).data("").at(s(2)).data("b");
+    let (mut stack, _): (_, Notes) = stack(with(limits()), Peer::new([Answer::new(200, "image/png", body)]));
+    let request = V1.request("GET", "/picture", String::new());
+    let mut body = stack.ready().await.unwrap().call(request).await.unwrap().into_body();
+    assert_eq!(next(&mut body).await, Ok("a".into()));
+    assert_eq!(next(&mut body).await, Ok("b".into()));
+}
