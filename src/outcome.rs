@@ -268,14 +268,18 @@ impl<'a> Outcome<'a> {
 pub trait Observe {
     /// Whether anybody listens: if not, no outcome is put together.
     #[doc(hidden)]
-    const LISTENS: bool = true;
+    fn listens(&self) -> bool {
+        true
+    }
 
     /// Takes note of an outcome.
     fn observe(&self, outcome: &Outcome<'_>);
 }
 
 impl Observe for () {
-    const LISTENS: bool = false;
+    fn listens(&self) -> bool {
+        false
+    }
 
     fn observe(&self, _: &Outcome<'_>) {}
 }
@@ -292,6 +296,12 @@ where
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_observer_may_be_chosen_at_run_time() {
+        let observers: [&dyn Observe; 2] = [&(), &|_: &Outcome<'_>| {}];
+        assert_eq!(observers.map(Observe::listens), [false, true]);
+    }
 
     #[test]
     fn the_words_are_stable_and_distinct() {

@@ -338,7 +338,7 @@ where
         if std::mem::replace(&mut self.settled, true) {
             return;
         }
-        if !O::LISTENS {
+        if !self.config.observer.listens() {
             return;
         }
         let facts = self.judge.facts();
