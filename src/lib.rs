@@ -9,6 +9,7 @@ mod client;
 pub mod error;
 mod limits;
 pub mod outcome;
+pub mod refusal_response;
 pub mod terminal_state;
 mod transport;
 pub mod wire;
@@ -23,6 +24,7 @@ pub use crate::{
     },
     limits::{LimitOverrides, Limits},
     outcome::{Class, Observe, Outcome, OutcomeKind},
+    refusal_response::{RefusalResponseBody, RefusalResponseFuture, RefusalResponseLayer, RefusalResponseService},
     terminal_state::{
         ConfigError, Recovery, TerminalStateBody, TerminalStateBuilder, TerminalStateFuture, TerminalStateLayer,
         TerminalStateService,

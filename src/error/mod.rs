@@ -17,6 +17,7 @@ pub use self::{
 };
 pub(crate) use self::{
     failure::{Failure, Seen},
+    grpc_code::name_of as grpc_name,
     recognise::{chain, recognise},
 };
 
