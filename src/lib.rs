@@ -11,6 +11,7 @@ pub mod error;
 mod flights;
 mod limits;
 pub mod outcome;
+pub mod probe_cache;
 pub mod terminal_state;
 mod transport;
 pub mod wire;
