@@ -1,10 +1,10 @@
 //! What an error from below is, whoever made it.
 
-use std::{error::Error as StdError, sync::Arc, time::Duration};
+use std::{error::Error as StdError, sync::Arc};
 
 use crate::{
     call::Call,
-    error::{BoxError, CallError, Failure, chain, recognise},
+    error::{BoxError, CallError, Failure, broke_off, chain, recognise},
     outcome::{Class, OutcomeKind},
     transport::{self, Fault},
 };
@@ -39,16 +39,14 @@ pub(super) fn before_head(error: BoxError, call: Option<&Call>) -> Failed {
 
 /// A body broke off.
 pub(super) fn in_body(error: BoxError, call: &Call) -> CallError {
-    let error = match recognise(error) {
-        Ok(error) => return error,
-        Err(error) => error,
-    };
-    let mut failure = match is_elapsed(&*error) {
-        true => elapsed(call),
-        false => failure(OutcomeKind::Broken, Class::Truncated, "the body broke off", call),
-    };
-    failure.source = Some(Arc::new(transport::without_secrets(error)));
-    CallError::new(failure)
+    if !is_elapsed(&*error) {
+        return broke_off(error, call);
+    }
+    recognise(error).unwrap_or_else(|error| {
+        let mut failure = elapsed(call);
+        failure.source = Some(Arc::new(error));
+        CallError::new(failure)
+    })
 }
 
 fn understand(error: BoxError, call: &Call, before_sending: bool) -> Failed {
@@ -79,8 +77,7 @@ fn understand(error: BoxError, call: &Call, before_sending: bool) -> Failed {
 }
 
 fn failure(kind: OutcomeKind, class: Class, what: &'static str, call: &Call) -> Failure {
-    let elapsed = call.began().map_or(Duration::ZERO, |began| began.elapsed());
-    Failure::new(kind, class, what, call.clone(), elapsed)
+    Failure::new(kind, class, what, call.clone(), call.elapsed())
 }
 
 fn elapsed(call: &Call) -> Failure {

@@ -48,9 +48,13 @@ pub(super) fn trailers(error: &CallError) -> Option<HeaderMap> {
     trailers.filter(|trailers| trailers.contains_key("grpc-status"))
 }
 
+/// The answer with which the peer said no, as far as it was kept.
+pub(super) fn refusal(error: &CallError) -> Option<&PeerResponse> {
+    error.response().filter(|_| matches!(error.outcome(), OutcomeKind::Refused | OutcomeKind::Stale))
+}
+
 fn whole(error: &CallError) -> Option<&PeerResponse> {
-    let kept = error.response().filter(|_| error.outcome() == OutcomeKind::Refused)?;
-    (!kept.truncated).then_some(kept)
+    refusal(error).filter(|kept| !kept.truncated)
 }
 
 /// Without what concerns one connection alone (RFC 9110 §7.6.1).

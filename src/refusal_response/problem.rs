@@ -11,7 +11,7 @@ use http::{
 use super::{
     body::Whole,
     foreign::Failed,
-    grpc, json, message,
+    grpc, json, message, own,
     reply::{Form, Version},
     row::Row,
 };
@@ -45,11 +45,7 @@ impl Problem {
             .available_skills()
             .map(|skills| skills.iter().take(SKILLS).map(|skill| escape(skill, 64).to_string()).collect::<Vec<_>>());
         let metadata = metadata(error, region.as_deref(), skills.as_deref());
-        let peer_status = error
-            .response()
-            .filter(|_| error.outcome() == OutcomeKind::Refused)
-            .map(|response| response.status)
-            .filter(|status| !status.is_success());
+        let peer_status = own::refusal(error).map(|kept| kept.status).filter(|status| !status.is_success());
         Self {
             row,
             message: message::of(error),
@@ -91,9 +87,8 @@ impl Problem {
             let seconds = after.as_secs().saturating_add(u64::from(after.subsec_nanos() > 0));
             headers.insert(RETRY_AFTER, HeaderValue::from(seconds));
         }
-        let refused = self.error.outcome() == OutcomeKind::Refused;
         let names = [WWW_AUTHENTICATE, PROXY_AUTHENTICATE, LOCATION, ALLOW];
-        let names = if refused { &names[..] } else { &names[..1] };
+        let names = if own::refusal(&self.error).is_some() { &names[..] } else { &names[..1] };
         if let Some(response) = self.error.response() {
             for name in names {
                 for value in response.headers.get_all(name) {
