@@ -20,6 +20,11 @@ const NAMES: [&str; 17] = [
     "UNAUTHENTICATED",
 ];
 
+/// The name of a code; that of UNKNOWN for a code that gRPC does not know.
+pub(crate) fn name_of(code: u8) -> &'static str {
+    NAMES.get(usize::from(code)).copied().unwrap_or("UNKNOWN")
+}
+
 pub(super) fn of_name(name: &str) -> Option<i32> {
     NAMES.iter().position(|known| *known == name).and_then(|code| i32::try_from(code).ok())
 }

@@ -55,7 +55,7 @@ pub(super) fn of(failure: &Failure) -> Retry {
     let asked_to_wait = failure.peer.as_ref().is_some_and(|peer| peer.retry_after.is_some());
     // In the middle of a stream it comes of work that began.
     let nothing_done = failure.seen.events == 0 || is_idempotent(&failure.call);
-    if failure.kind == OutcomeKind::Refused && asked_to_wait && nothing_done {
+    if matches!(failure.kind, OutcomeKind::Refused | OutcomeKind::Stale) && asked_to_wait && nothing_done {
         return Retry::After;
     }
     if !work_may_have_started(failure) || is_idempotent(&failure.call) {
@@ -74,7 +74,7 @@ pub(super) fn work_may_have_started(failure: &Failure) -> bool {
         Class::Auth | Class::RateLimited | Class::EndpointNotFound | Class::UnsupportedMedia => false,
         Class::TooLarge => failure.kind != OutcomeKind::Refused,
         // A refusal in the middle of a stream comes of work that began.
-        Class::PeerError if failure.seen.events == 0 => !refuses_before_work(failure),
+        Class::PeerError | Class::SkillUnavailable if failure.seen.events == 0 => !refuses_before_work(failure),
         // A redirect may stand for work done elsewhere (303), a 503 for a connection lost behind a proxy.
         _ => true,
     }
