@@ -48,7 +48,7 @@ impl Form {
 
     /// The payload, unless it is longer than `max` bytes.
     pub(super) fn payload(self, card: &Object<'_>, max: usize) -> Option<Vec<u8>> {
-        let mut writer = Writer { form: self, out: Output::new(max) };
+        let mut writer = Writer::new(self, max);
         writer.message(card, &AGENT_CARD, &["signatures"]);
         writer.out.finish()
     }
@@ -56,7 +56,7 @@ impl Form {
     /// The card as it is, with or without the fields that 1.0 does not know.
     pub(super) fn plain(card: &Object<'_>, unknown: bool, max: usize) -> Option<Vec<u8>> {
         let form = Self { defaults: Defaults::Given, unknown };
-        let mut writer = Writer { form, out: Output::new(max) };
+        let mut writer = Writer::new(form, max);
         writer.message(card, &AGENT_CARD, &[]);
         writer.out.finish()
     }
@@ -64,24 +64,34 @@ impl Form {
 
 struct Writer {
     form: Form,
+    /// Whether values that say nothing are taken back, where it is now.
+    cleans: bool,
     out: Output,
 }
 
 /// A member that is written: what stands in the card, or the default of a field that does not.
 enum Value<'n> {
-    Given(&'n Node<'n>, Option<Kind>),
+    Known(&'n Node<'n>, Kind),
+    /// A value below a parameter: no field, but part of one.
+    Any(&'n Node<'n>),
+    /// Of a field that 1.0 does not know.
+    Unknown(&'n Node<'n>),
     Default(&'static str),
 }
 
 impl Writer {
+    fn new(form: Form, max: usize) -> Self {
+        Self { form, cleans: form.defaults == Defaults::Cleaned, out: Output::new(max) }
+    }
+
     fn message(&mut self, object: &Object<'_>, fields: &'static [Field], without: &[&str]) {
         let field = |name: &str| fields.iter().find(|field| field.name == name);
         let mut members = Vec::with_capacity(object.members().len());
         for (name, node) in object.members().filter(|(name, _)| !without.contains(name)) {
             match field(name) {
                 Some(field) if self.leaves_out(field, node) => {}
-                Some(field) => members.push((name, Value::Given(node, Some(field.kind)))),
-                None if self.form.unknown => members.push((name, Value::Given(node, None))),
+                Some(field) => members.push((name, Value::Known(node, field.kind))),
+                None if self.form.unknown => members.push((name, Value::Unknown(node))),
                 None => {}
             }
         }
@@ -125,8 +135,15 @@ impl Writer {
             self.out.raw(":");
             let from = self.out.len();
             match value {
-                Value::Given(node, Some(kind)) => self.known(node, kind),
-                Value::Given(node, None) => self.any(node),
+                Value::Known(node, kind) => self.known(node, kind),
+                Value::Any(node) => self.any(node),
+                Value::Unknown(node) => {
+                    // What an empty value of it means is not known either: to an older reader it may mean much.
+                    let cleans = std::mem::replace(&mut self.cleans, false);
+                    self.any(node);
+                    self.cleans = cleans;
+                    continue;
+                }
                 Value::Default(text) => self.out.raw(text),
             }
             self.clean(before, from);
@@ -161,7 +178,7 @@ impl Writer {
             (Kind::Message(fields), Node::Object(object)) => self.message(object, fields, &[]),
             (Kind::List(kind), Node::List(items)) => self.list(items, Some(*kind)),
             (Kind::Map(kind), Node::Object(object)) => {
-                self.object(object.members().map(|(name, value)| (name, Value::Given(value, Some(*kind)))));
+                self.object(object.members().map(|(name, value)| (name, Value::Known(value, *kind))));
             }
             _ => self.any(node),
         }
@@ -176,16 +193,14 @@ impl Writer {
             Node::Number(number) => self.out.number(*number),
             Node::Text(text) => self.out.text(text),
             Node::List(items) => self.list(items, None),
-            Node::Object(object) => {
-                self.object(object.members().map(|(name, value)| (name, Value::Given(value, None))))
-            }
+            Node::Object(object) => self.object(object.members().map(|(name, value)| (name, Value::Any(value)))),
         }
     }
 
     /// Takes back what was written since `before`, if its value, from `from` on, says nothing, and such is not wanted.
     fn clean(&mut self, before: usize, from: usize) {
         let empty = [&b"null"[..], b"\"\"", b"[]", b"{}"];
-        if self.form.defaults == Defaults::Cleaned && empty.contains(&self.out.since(from)) {
+        if self.cleans && empty.contains(&self.out.since(from)) {
             self.out.truncate(before);
         }
     }

@@ -49,7 +49,7 @@
 //! | given | nothing |
 //! | unfilled | as specified, but a missing `REQUIRED` field stays out |
 //! | ProtoJSON | as specified, and `REQUIRED` fields at their default as well |
-//! | cleaned | as ProtoJSON, and then every empty text, list and object, and every null, at any depth: the official Python and JavaScript SDKs (1.3) sign this one |
+//! | cleaned | as ProtoJSON, and then every empty text, list and object, and every null, in all fields of 1.0 and in the parameters of extensions: the official Python and JavaScript SDKs (1.3) sign this one |
 //!
 //! All but *given* are tried again without the fields that 1.0 does not know. Those SDKs sign 1.0's fields alone, and
 //! the Python one then serves the card together with the fields of 0.3. Such a card is believed only if it reads the
@@ -57,13 +57,14 @@
 //!
 //! So whatever form it was, all that this crate goes by was signed. What a signature in a lenient form does not cover:
 //! in the *cleaned* form whether an empty value stood somewhere (`"securityRequirements": [{"schemes": {"x": {}}}]` is
-//! one, a scheme without scopes); and fields that 1.0 does not know. Whoever reads these out of the card's bytes, as
-//! they are [kept](HeldCard::bytes), should insist on the specified form, which covers all:
-//! [`strict`](SignatureVerifierBuilder::strict).
+//! one, a scheme without scopes); and fields that 1.0 does not know (the JavaScript SDK 1.3 sends security schemes as
+//! such, and does not sign them). Whoever reads these out of the card's bytes, as they are [kept],
+//! should insist on the specified form, which covers all: [`strict`](SignatureVerifierBuilder::strict). It refuses
+//! what those SDKs sign wherever a value is empty.
 //!
 //! [`AgentCard`]: crate::card::AgentCard
 //! [`CardStore`]: crate::card_consistency::CardStore
-//! [`HeldCard::bytes`]: crate::card_consistency::HeldCard::bytes
+//! [kept]: crate::card_consistency::HeldCard::bytes
 //! [`VerifyCard`]: crate::card_consistency::VerifyCard
 
 mod canonical;

@@ -163,6 +163,23 @@ fn fields_of_older_versions_that_change_how_it_reads_must_be_signed() {
     }
 }
 
+/// The cleaned form leaves out what is empty, but not of fields that only an older reader understands.
+#[test]
+fn no_empty_field_of_an_older_version_slips_in() {
+    let cleaned = |card: &str| forms(card)[1].clone();
+    let signed = |card: &str| signed_as(card, &cleaned(EMPTIES));
+    assert_eq!(word(&verifier(), signed(EMPTIES)), Ok(()));
+    for members in [r#""url": """#, r#""url": "", "protocolVersion": """#, r#""url": {}, "preferredTransport": """#] {
+        let card = and(EMPTIES, members);
+        assert_ne!(cleaned(&card), cleaned(EMPTIES), "{members}");
+        let node = |card: &str| crate::card::AgentCard::read(card.as_bytes());
+        let harmless = node(&card).is_ok_and(|card| card.says_the_same_as(&node(EMPTIES).unwrap()));
+        assert_eq!(word(&verifier(), signed(&card)).is_ok(), harmless, "{members}");
+    }
+    let nested = and(EMPTIES, r#""additionalInterfaces": [{"url": "", "transport": "JSONRPC"}]"#);
+    assert!(cleaned(&nested).contains(r#"[{"transport":"JSONRPC","url":""}]"#));
+}
+
 #[test]
 fn an_older_card_is_signed_as_it_stands() {
     let card = r#"{"name": "A", "description": "d", "url": "https://agent.example.com/a2a", "version": "1", "protocolVersion": "0.3.0",

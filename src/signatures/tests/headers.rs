@@ -150,7 +150,7 @@ fn an_entry_that_is_no_signature_is_none() {
         (long, "it is too long"),
         (longer, "it is too long"),
     ] {
-        assert_eq!(refusal(with(CARD, &[entry.clone()])), one(why), "{entry}");
+        assert_eq!(refusal(with(CARD, std::slice::from_ref(&entry))), one(why), "{entry}");
     }
     let no_list = CARD.replacen('{', &format!("{{\"signatures\": {good},"), 1);
     assert_eq!(refusal(no_list), "it carries no signature");

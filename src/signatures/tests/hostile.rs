@@ -89,7 +89,6 @@ fn no_cut_and_no_byte_passes() {
     for end in 0..card.len() {
         assert!(verifier.judge(&card.as_bytes()[..end]).is_err(), "{end}");
     }
-    let space = |byte: u8| matches!(byte, b' ' | b'\n');
     for at in 0..begin {
         for byte in [b'"', b'\\', b'{', b'0', b',', 0x80] {
             let mut bytes = card.clone().into_bytes();
@@ -97,8 +96,7 @@ fn no_cut_and_no_byte_passes() {
                 continue;
             }
             bytes[at] = byte;
-            // A comma for another is the only thing that changes nothing, and it is skipped above.
-            assert!(verifier.judge(&bytes).is_err(), "{at} {}", space(byte));
+            assert!(verifier.judge(&bytes).is_err(), "{at}: {byte:#x}");
         }
     }
 }
