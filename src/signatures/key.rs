@@ -1,4 +1,8 @@
 //! One trusted key, and what it is for.
+//!
+//! `ring` verifies all three algorithms in one small crate, and has each key carry its algorithm, so that no header can
+//! have one taken for another's. Of JOSE crates most are about the claims of a JWT, which a card has none of. The `rsa`
+//! crate carries RUSTSEC-2023-0071 (up to 0.9 at least): not about verifying, but it would show in every user's audit.
 
 use std::fmt;
 
