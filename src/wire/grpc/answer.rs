@@ -69,6 +69,10 @@ impl AnswerReader {
         &self.facts
     }
 
+    pub(super) fn tolerate(&mut self, what: Tolerated) {
+        self.facts.tolerated.insert(what);
+    }
+
     /// Before the first byte of a message.
     #[inline]
     pub(super) fn begin(&mut self) {

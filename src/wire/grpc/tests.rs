@@ -219,7 +219,7 @@ fn compressed_messages_are_not_inspected_but_need_a_coding() {
     let mut judge = GrpcJudge::new(expected(SendResult, V1), MAX);
     judge.allow_compressed();
     judge.feed(&bytes);
-    assert_eq!((judge.finish(), judge.tolerated()), (GrpcEnd::Message, Tolerated::COMPRESSED_MESSAGE));
+    assert_eq!((judge.finish(), judge.facts().tolerated), (GrpcEnd::Message, Tolerated::COMPRESSED_MESSAGE));
 
     let mut stream = GrpcStreamJudge::new(expected(StreamEvent, V1), MAX, true);
     stream.allow_compressed();

@@ -104,12 +104,6 @@ impl GrpcJudge {
         self.reader.facts()
     }
 
-    /// What was accepted although it is not quite right.
-    #[must_use]
-    pub fn tolerated(&self) -> Tolerated {
-        if self.compressed { Tolerated::COMPRESSED_MESSAGE } else { self.facts().tolerated }
-    }
-
     fn is_walked(&self) -> bool {
         !self.compressed && self.flaw.is_none()
     }
@@ -130,6 +124,9 @@ impl GrpcJudge {
         }
         self.reader.begin();
         self.walk.begin(prefix.len);
+        if prefix.compressed {
+            self.reader.tolerate(Tolerated::COMPRESSED_MESSAGE);
+        }
         None
     }
 
