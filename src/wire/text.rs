@@ -90,6 +90,12 @@ impl SmallText {
         &mut spilled[..]
     }
 
+    /// True if this is the whole text, and it is short.
+    #[inline(always)]
+    pub(crate) fn is(&self, bytes: &[u8]) -> bool {
+        usize::from(self.len) == bytes.len() && !self.truncated && self.inline.get(..bytes.len()) == Some(bytes)
+    }
+
     /// Replaces the text. `cut` says that the caller already shortened it.
     pub(crate) fn set(&mut self, bytes: &[u8], cut: bool) {
         self.clear();
