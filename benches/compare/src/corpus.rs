@@ -141,8 +141,9 @@ pub fn grpc_messages(count: usize, size: usize) -> Vec<Bytes> {
 fn padded_message(size: usize, of: impl Fn(&str) -> Message) -> Bytes {
     let prose = prose(0);
     let text = |len| -> String { prose.chars().cycle().take(len).collect() };
+    let around = of("").framed().map_or(0, |message| message.len());
     // The lengths around the text are varints, whose own length depends on it.
-    (0..size)
+    (0..=size.saturating_sub(around))
         .rev()
         .filter_map(|len| of(&text(len)).framed())
         .find(|message| message.len() == size)

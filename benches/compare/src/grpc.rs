@@ -1,6 +1,7 @@
 //! gRPC: what judging costs over the same layer that does not judge.
 
 use a2a_guard::{Binding, Call, Operation, ProtocolVersion, TerminalStateLayer};
+use bytes::Bytes;
 use http::header;
 use tower::Layer;
 
@@ -25,9 +26,9 @@ pub fn groups() -> Vec<Group> {
 }
 
 /// A gRPC call, with what `CallLayer` would find out.
-fn named(operation: Operation) -> stacks::Call {
+fn named(body: &Bytes, operation: Operation) -> stacks::Call {
     let path = format!("http://127.0.0.1:4110/lf.a2a.v1.A2AService/{operation}");
-    let mut request = stacks::plain(&corpus::request(1024));
+    let mut request = stacks::plain(body);
     *request.uri_mut() = path.parse().expect("a URI of constants");
     request.headers_mut().insert(header::CONTENT_TYPE, header::HeaderValue::from_static("application/grpc"));
     let call = Call::new().with_operation(operation).with_binding(Binding::Grpc).with_version(ProtocolVersion::V1_0);
@@ -61,11 +62,12 @@ fn judged(stacks: &Stacks, operation: Operation) -> Row {
 }
 
 fn unary() -> Group {
+    let body = corpus::request(1024);
     let message = corpus::grpc_result(1024);
     let script = Script::grpc(vec![message.clone()]);
     let stacks = Stacks::new(
         move |_| Peer(script.clone()),
-        move |calls| (0..calls).map(|_| named(Operation::SendMessage)).collect(),
+        move |calls| (0..calls).map(|_| named(&body, Operation::SendMessage)).collect(),
     );
     Group {
         title: "grpc, unary, 1 KiB".into(),
@@ -84,6 +86,7 @@ fn unary() -> Group {
 }
 
 fn stream(size: usize) -> Group {
+    let body = corpus::request(1024);
     let scripts = [MESSAGES, MESSAGES / 2].map(|count| (count, Script::grpc(corpus::grpc_messages(count, size))));
     let judged_alone = scripts.clone();
     let of = |scripts: &[(usize, std::sync::Arc<Script>)], count| {
@@ -92,7 +95,7 @@ fn stream(size: usize) -> Group {
     };
     let stacks = Stacks::new(
         move |messages| Peer(of(&scripts, messages)),
-        move |_| vec![named(Operation::SendStreamingMessage)],
+        move |_| vec![named(&body, Operation::SendStreamingMessage)],
     );
     Group {
         title: format!("grpc, stream, {MESSAGES} messages of {size} B, a frame each"),

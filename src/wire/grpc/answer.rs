@@ -227,7 +227,7 @@ impl Reader for AnswerReader {
             *seen = true;
         }
         // What is there already was found good.
-        if first && last && place.is(piece) {
+        if first && last && (place.is(piece) || (piece.is_ascii() && place.set_short(piece))) {
             return Ok(());
         }
         take_text(place, piece, first, last)

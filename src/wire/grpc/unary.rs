@@ -72,6 +72,9 @@ impl GrpcJudge {
             self.flaw = walked.and_then(|()| self.reader.judge()).err();
             self.messages = 1;
             rest = bytes.get(PREFIX + message.len()..).unwrap_or_default();
+            if rest.is_empty() {
+                return None;
+            }
         }
         loop {
             let (used, part) = self.framing.next(rest);

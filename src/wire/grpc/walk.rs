@@ -211,39 +211,35 @@ impl Walk {
 }
 
 /// Walks one message that is there whole, as [`Walk`] would: the usual case, and the fast one.
+#[inline]
 pub(super) fn walk_whole<R>(message: &[u8], reader: &mut R) -> Result<(), Malformed>
 where
     R: Reader,
 {
     let mut outer = [(0_usize, 0); DEPTH];
     let mut depth = 0_usize;
-    let (mut at, mut end, mut scope) = (0, message.len(), 0);
+    let (mut at, mut within, mut scope) = (0, message, 0);
     loop {
-        while at == end {
+        while at == within.len() {
             let Some(below) = depth.checked_sub(1) else { return Ok(()) };
             reader.leave(scope);
             depth = below;
-            (end, scope) = *outer.get(depth).ok_or(DEEP)?;
+            let (end, around) = *outer.get(depth).ok_or(DEEP)?;
+            (within, scope) = (message.get(..end).unwrap_or_default(), around);
         }
-        let within = message.get(..end).unwrap_or_default();
         let tag = varint_at(within, &mut at)?;
-        match step_of(tag, scope, reader)? {
-            Step::Tag => {}
-            Step::Number(slot) => {
-                let value = varint_at(within, &mut at)?;
-                if let Some(slot) = slot {
-                    reader.number(slot, value);
-                }
-            }
-            Step::Bytes { left, .. } => at = behind(within, at, u64::from(left))?,
-            Step::Length(take) => {
+        let number = number_of(tag)?;
+        let take = reader.field(scope, number);
+        match (tag & 7, take) {
+            (2, Take::Number(_)) => return Err(TYPE),
+            (2, take) => {
                 let len = varint_at(within, &mut at)?;
                 let next = behind(within, at, len)?;
                 match take {
                     Take::Into(inner) => {
-                        *outer.get_mut(depth).ok_or(DEEP)? = (end, scope);
+                        *outer.get_mut(depth).ok_or(DEEP)? = (within.len(), scope);
                         depth += 1;
-                        (end, scope) = (next, inner);
+                        (within, scope) = (message.get(..next).unwrap_or_default(), inner);
                     }
                     Take::Text(slot) => {
                         reader.text(slot, within.get(at..next).unwrap_or_default(), true, true)?;
@@ -252,6 +248,11 @@ where
                     Take::Skip | Take::Number(_) => at = next,
                 }
             }
+            (0, Take::Number(slot)) => reader.number(slot, varint_at(within, &mut at)?),
+            (0, Take::Skip) => {
+                varint_at(within, &mut at)?;
+            }
+            (wire, take) => at = behind(within, at, u64::from(fixed(wire, take)?))?,
         }
     }
 }
@@ -286,25 +287,36 @@ fn long_varint_at(rest: &[u8], at: &mut usize) -> Result<u64, Malformed> {
     Ok(value)
 }
 
-/// What a tag says is to come.
 #[inline(always)]
+fn number_of(tag: u64) -> Result<u32, Malformed> {
+    match u32::try_from(tag) {
+        Ok(tag) if tag >> 3 > 0 => Ok(tag >> 3),
+        _ => Err(NUMBER),
+    }
+}
+
+/// What a tag says is to come.
 fn step_of<R>(tag: u64, scope: Scope, reader: &mut R) -> Result<Step, Malformed>
 where
     R: Reader,
 {
-    let tag = u32::try_from(tag).map_err(|_| NUMBER)?;
-    let number = tag >> 3;
-    if number == 0 {
-        return Err(NUMBER);
-    }
-    let take = reader.field(scope, number);
+    let take = reader.field(scope, number_of(tag)?);
     match (tag & 7, take) {
+        (2, Take::Number(_)) => Err(TYPE),
+        (2, take) => Ok(Step::Length(take)),
         (0, Take::Number(slot)) => Ok(Step::Number(Some(slot))),
         (0, Take::Skip) => Ok(Step::Number(None)),
-        (2, Take::Number(_)) | (0 | 1 | 5, Take::Into(_) | Take::Text(_)) | (1 | 5, Take::Number(_)) => Err(TYPE),
-        (2, take) => Ok(Step::Length(take)),
-        (1, Take::Skip) => Ok(Step::Bytes { left: 8, slot: None, first: true }),
-        (5, Take::Skip) => Ok(Step::Bytes { left: 4, slot: None, first: true }),
+        (wire, take) => Ok(Step::Bytes { left: fixed(wire, take)?, slot: None, first: true }),
+    }
+}
+
+/// The length of a value of a fixed size, which nobody asks about.
+#[cold]
+fn fixed(wire: u64, take: Take) -> Result<u32, Malformed> {
+    match (wire, take) {
+        (1, Take::Skip) => Ok(8),
+        (5, Take::Skip) => Ok(4),
+        (0 | 1 | 5, _) => Err(TYPE),
         (3 | 4, _) => Err(GROUP),
         _ => Err(WIRE_TYPE),
     }
