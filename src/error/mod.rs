@@ -4,6 +4,8 @@ mod card;
 mod display;
 mod failure;
 mod grpc_code;
+#[cfg(feature = "tonic")]
+mod grpc_status;
 mod kinds;
 mod recognise;
 mod response;
@@ -19,6 +21,9 @@ pub(crate) use self::{
     failure::{Failure, Seen},
     recognise::{chain, recognise},
 };
+
+#[cfg(feature = "tonic")]
+pub(crate) use self::grpc_status::GrpcStatus;
 
 use std::{error::Error as StdError, fmt, sync::Arc, time::Duration};
 
@@ -300,6 +305,6 @@ impl fmt::Debug for CallError {
 
 impl StdError for CallError {
     fn source(&self) -> Option<&(dyn StdError + 'static)> {
-        self.failure().source()
+        self.failure().source_of(|| self.clone())
     }
 }
