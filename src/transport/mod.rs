@@ -30,7 +30,7 @@ impl Fault {
     const CONNECT: Self = Self { class: Class::Connect, what: "no connection", never_sent: true };
     #[cfg(any(feature = "hyper", feature = "reqwest", feature = "tonic"))]
     const TLS: Self = Self { class: Class::Tls, what: "no secure connection", never_sent: true };
-    const LOST: Self = Self {
+    pub(crate) const LOST: Self = Self {
         class: Class::ConnectionLost,
         what: "the connection was lost before a response came",
         never_sent: false,
@@ -61,23 +61,28 @@ pub(crate) fn is_expired(error: &(dyn StdError + 'static)) -> bool {
 /// Classifies an error by everything in its chain that is understood: the first that knows wins, and what nobody
 /// knows may have reached the peer.
 pub(crate) fn classify(error: &(dyn StdError + 'static)) -> Fault {
+    known(error).unwrap_or(Fault::LOST)
+}
+
+/// The same, where something in the chain is understood.
+pub(crate) fn known(error: &(dyn StdError + 'static)) -> Option<Fault> {
     #[cfg(feature = "reqwest")]
     if let Some(fault) = first_in_chain(error, reqwest::fault) {
-        return fault;
+        return Some(fault);
     }
     #[cfg(feature = "hyper")]
     if let Some(fault) = first_in_chain(error, hyper::fault) {
-        return fault;
+        return Some(fault);
     }
     #[cfg(feature = "tonic")]
     if let Some(fault) = first_in_chain(error, tonic::fault) {
-        return fault;
+        return Some(fault);
     }
     #[cfg(any(feature = "hyper", feature = "tonic"))]
     if let Some(fault) = first_in_chain(error, h2::fault) {
-        return fault;
+        return Some(fault);
     }
-    first_in_chain(error, io::fault).unwrap_or(Fault::LOST)
+    first_in_chain(error, io::fault)
 }
 
 fn first_in_chain(
