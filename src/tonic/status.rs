@@ -57,7 +57,7 @@ impl StatusCell {
     /// The status that stands between an error and its source, where tonic looks for one. Errors of other bindings'
     /// calls have none: their sources are what they are without the feature.
     pub(crate) fn get(&self, failure: &Failure, error: impl FnOnce() -> CallError) -> Option<&Status> {
-        if matches!(failure.call.binding(), Some(Binding::JsonRpc | Binding::HttpJson)) {
+        if failure.call.binding() != Some(Binding::Grpc) {
             return None;
         }
         let status = || {
