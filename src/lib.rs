@@ -14,6 +14,8 @@ pub mod outcome;
 pub mod probe_cache;
 pub mod refusal_response;
 pub mod terminal_state;
+#[cfg(feature = "tonic")]
+pub mod tonic;
 mod transport;
 pub mod wire;
 mod words;

@@ -5,6 +5,8 @@ use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 
 use super::{base64, problem::Problem, protobuf::Message, reply::Version};
 use crate::wire::A2aError;
+#[cfg(feature = "tonic")]
+use crate::{call::ProtocolVersion, error::CallError};
 
 /// All that a `grpc-message` may not hold as it is, beside what is no ASCII.
 const ENCODED: &AsciiSet = &CONTROLS.add(b'%');
@@ -28,6 +30,16 @@ pub(super) fn trailers(problem: &Problem, version: Version) -> HeaderMap {
         }
     }
     trailers
+}
+
+/// The same for an error that nothing but tonic renders.
+#[cfg(feature = "tonic")]
+pub(crate) fn trailers_of(error: &CallError) -> HeaderMap {
+    let version = match error.call().version() {
+        Some(version) if version < ProtocolVersion::V1_0 => Version::Old,
+        known => Version::Current(known),
+    };
+    trailers(&Problem::of(&error.clone().into()), version)
 }
 
 /// A `google.rpc.Status`, with an `ErrorInfo` and perhaps a `RetryInfo` in it.

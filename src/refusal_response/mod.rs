@@ -66,6 +66,8 @@ mod unfinished;
 #[cfg(test)]
 mod tests;
 
+#[cfg(feature = "tonic")]
+pub(crate) use self::grpc::trailers_of as grpc_trailers_of;
 pub use self::{
     body::RefusalResponseBody, future::RefusalResponseFuture, layer::RefusalResponseLayer,
     service::RefusalResponseService,
