@@ -27,6 +27,7 @@ pub use crate::{
     },
     limits::{LimitOverrides, Limits},
     outcome::{Class, Observe, Outcome, OutcomeKind},
+    probe_cache::ProbeCacheLayer,
     terminal_state::{
         ConfigError, Recovery, TerminalStateBody, TerminalStateBuilder, TerminalStateFuture, TerminalStateLayer,
         TerminalStateService,

@@ -49,6 +49,9 @@ pub(super) fn of(failure: &Failure) -> Retry {
         Class::Unavailable if failure.seen.retry_after.is_some() => return Retry::After,
         _ => {}
     }
+    if failure.remembered && failure.seen.retry_after.is_some() {
+        return Retry::After;
+    }
     if failure.card.as_ref().is_some_and(|card| card.retry_after().is_some()) {
         return Retry::After;
     }
