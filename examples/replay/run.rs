@@ -187,20 +187,20 @@ async fn play(case: &Case) -> Result<Played, BoxError> {
 }
 
 /// The agent that a case is about.
-enum Agent {
+pub(crate) enum Agent {
     Http1(Peer),
     Http2(h2_peer::Peer),
 }
 
 impl Agent {
-    async fn serve(case: &Case) -> Result<Self, BoxError> {
+    pub(crate) async fn serve(case: &Case) -> Result<Self, BoxError> {
         Ok(match case.is_grpc() {
             true => Self::Http2(h2_peer::Peer::serve(case.h2_scripts()?).await?),
             false => Self::Http1(Peer::serve(case.scripts()?).await?),
         })
     }
 
-    fn addr(&self) -> SocketAddr {
+    pub(crate) fn addr(&self) -> SocketAddr {
         match self {
             Self::Http1(peer) => peer.addr(),
             Self::Http2(peer) => peer.addr(),

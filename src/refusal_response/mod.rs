@@ -57,7 +57,6 @@ mod layer;
 mod message;
 mod own;
 mod problem;
-mod protobuf;
 mod reply;
 mod row;
 mod service;
