@@ -32,6 +32,8 @@ pub(crate) struct Failure {
     /// What tonic takes it for.
     #[cfg(feature = "tonic")]
     pub(crate) status: crate::tonic::StatusCell,
+    /// It repeats what another call was told: nothing new was learnt.
+    pub(crate) remembered: bool,
 }
 
 /// What was seen of the answer before it failed.
@@ -65,6 +67,7 @@ impl Failure {
             never_sent: false,
             #[cfg(feature = "tonic")]
             status: crate::tonic::StatusCell::default(),
+            remembered: false,
         }
     }
 
