@@ -7,15 +7,22 @@ pub mod call;
 pub mod card;
 pub mod card_consistency;
 mod client;
+mod clock;
 pub mod error;
+mod flights;
 mod limits;
 pub mod outcome;
 #[cfg(feature = "signatures")]
 #[cfg_attr(docsrs, doc(cfg(feature = "signatures")))]
 pub mod signatures;
+pub mod probe_cache;
+pub mod refusal_response;
 pub mod terminal_state;
+#[cfg(feature = "tonic")]
+pub mod tonic;
 mod transport;
 pub mod wire;
+mod words;
 
 pub use crate::{
     call::{
@@ -23,10 +30,12 @@ pub use crate::{
     },
     error::{
         AgentCardResolutionError, BoxError, CallError, CapabilityNegotiationError, CapabilityTimeout, CardFailure,
-        PeerResponse, Refusal, Retry, TransportError, UntypedRuntimeFailure,
+        PeerResponse, Refusal, Retry, StaleAgentCardError, TransportError, UntypedRuntimeFailure,
     },
     limits::{LimitOverrides, Limits},
     outcome::{Class, Observe, Outcome, OutcomeKind},
+    probe_cache::ProbeCacheLayer,
+    refusal_response::{RefusalResponseBody, RefusalResponseFuture, RefusalResponseLayer, RefusalResponseService},
     terminal_state::{
         ConfigError, Recovery, TerminalStateBody, TerminalStateBuilder, TerminalStateFuture, TerminalStateLayer,
         TerminalStateService,

@@ -314,6 +314,12 @@ where
             Ok(error) => return error,
             Err(error) => error,
         };
+        if transport::is_expired(&*error) {
+            let mut failure = self.failure(OutcomeKind::Timeout, Class::Total, "a timer of the client below fired");
+            failure.never_sent = before_sending;
+            failure.source = Some(Arc::new(error));
+            return CallError::new(failure);
+        }
         let Fault { class, what, never_sent } = transport::classify(&*error);
         let mut failure = self.failure(OutcomeKind::Transport, class, what);
         failure.never_sent = never_sent || before_sending;

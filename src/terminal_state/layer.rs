@@ -230,6 +230,11 @@ pub struct ConfigError {
 }
 
 impl ConfigError {
+    #[cfg(feature = "tonic")]
+    pub(crate) fn new(setting: &'static str, why: impl Into<String>) -> Self {
+        Self { setting, operation: None, why: why.into() }
+    }
+
     /// The setting that is wrong.
     #[must_use]
     pub fn setting(&self) -> &'static str {
