@@ -8,6 +8,7 @@ pub mod card_consistency;
 mod client;
 pub mod error;
 mod limits;
+pub mod observability;
 pub mod outcome;
 pub mod terminal_state;
 mod transport;

@@ -1,4 +1,11 @@
-use std::{error::Error as StdError, sync::Arc, time::Duration};
+use std::{
+    error::Error as StdError,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
 
 use http::StatusCode;
 
@@ -29,6 +36,28 @@ pub(crate) struct Failure {
     pub(crate) source: Option<Arc<BoxError>>,
     /// The peer never saw the request, whatever the class says: the connection was never there, or it said so.
     pub(crate) never_sent: bool,
+    /// An observer was told.
+    pub(crate) told: Told,
+}
+
+/// Whether an observer was told of a failure. Shared by all clones of its error.
+#[derive(Debug, Default)]
+pub(crate) struct Told(AtomicBool);
+
+impl Told {
+    pub(crate) fn set(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    pub(crate) fn is_set(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+impl Clone for Told {
+    fn clone(&self) -> Self {
+        Self(AtomicBool::new(self.is_set()))
+    }
 }
 
 /// What was seen of the answer before it failed.
@@ -58,6 +87,7 @@ impl Failure {
             card: None,
             source: None,
             never_sent: false,
+            told: Told::default(),
         }
     }
 

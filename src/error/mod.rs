@@ -17,7 +17,7 @@ pub use self::{
 };
 pub(crate) use self::{
     failure::{Failure, Seen},
-    recognise::{chain, recognise},
+    recognise::{call_error_in, chain, recognise},
 };
 
 use std::{error::Error as StdError, fmt, sync::Arc, time::Duration};

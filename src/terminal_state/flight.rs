@@ -123,6 +123,12 @@ where
     waited: bool,
     origin: Option<Box<Origin>>,
     settled: bool,
+    /// Of the answer's body, for the outcome.
+    bytes: u64,
+    /// Read where somebody observes.
+    first_event: Option<Instant>,
+    #[cfg(feature = "tracing")]
+    pub(super) span: Option<crate::observability::CallSpan>,
 }
 
 impl<O> Flight<O>
@@ -161,6 +167,10 @@ where
             waited: false,
             origin,
             settled: false,
+            bytes: 0,
+            first_event: None,
+            #[cfg(feature = "tracing")]
+            span: None,
         }
     }
 
@@ -213,6 +223,9 @@ where
     }
 
     pub(super) fn note_event(&mut self) {
+        if self.first_event.is_none() && self.config.observer.listens() {
+            self.first_event = Some(Instant::now());
+        }
         self.deadlines.note_event();
     }
 
@@ -244,6 +257,7 @@ where
         self.waited = std::mem::take(&mut self.pending);
         self.frames_unchecked += 1;
         self.bytes_unchecked = self.bytes_unchecked.saturating_add(len);
+        self.bytes = self.bytes.saturating_add(len as u64);
     }
 
     /// After a frame was judged: which bound was reached, if so much came without a Pending that the clock is due to
@@ -418,6 +432,12 @@ where
         task_state: Option<TaskState>,
         tolerated: Tolerated,
     ) {
+        if !self.config.observer.listens() {
+            return;
+        }
+        if let Some(error) = error {
+            error.failure().told.set();
+        }
         self.config.observer.observe(&Outcome {
             kind,
             class,
@@ -430,6 +450,10 @@ where
             events: self.seen.events,
             tolerated,
             began: self.began,
+            first_event: self.first_event,
+            bytes: self.bytes,
+            #[cfg(feature = "tracing")]
+            span: self.span.as_ref(),
         });
     }
 }

@@ -116,7 +116,13 @@ where
         };
         // A POST that no `CallLayer` read.
         let unread = request.method() == Method::POST && call.began().is_none();
+        #[cfg(feature = "tracing")]
+        let span = request.extensions().get::<crate::observability::CallSpan>().cloned();
         let mut flight = Flight::new(Arc::clone(&self.config), call, target, overrides, origin, unread);
+        #[cfg(feature = "tracing")]
+        {
+            flight.span = span;
+        }
         match self.readiness.failed.take() {
             None => TerminalStateFuture::called(self.inner.call(request), Timed::boxed(flight)),
             Some(failed) => {
