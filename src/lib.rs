@@ -10,6 +10,8 @@ pub mod error;
 mod limits;
 pub mod observability;
 pub mod outcome;
+#[cfg(feature = "retry")]
+pub mod retry;
 pub mod terminal_state;
 mod transport;
 pub mod wire;

@@ -317,7 +317,9 @@ where
             Err(error) => error,
         };
         let Fault { class, what, never_sent } = transport::classify(&*error);
-        let mut failure = self.failure(OutcomeKind::Transport, class, what);
+        // A client that is not ready at once and says so is as one that is not ready in time.
+        let kind = if class == Class::Ready { OutcomeKind::Timeout } else { OutcomeKind::Transport };
+        let mut failure = self.failure(kind, class, what);
         failure.never_sent = never_sent || before_sending;
         failure.source = Some(Arc::new(transport::without_secrets(error)));
         CallError::new(failure)

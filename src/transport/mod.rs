@@ -3,6 +3,8 @@
 #[cfg(feature = "hyper")]
 mod hyper;
 mod io;
+#[cfg(feature = "load-shed")]
+mod load_shed;
 #[cfg(feature = "reqwest")]
 mod reqwest;
 
@@ -13,7 +15,7 @@ use crate::{
     outcome::Class,
 };
 
-/// What went wrong with the connection.
+/// What went wrong with the connection, or on the way to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Fault {
     pub(crate) class: Class,
@@ -34,6 +36,9 @@ impl Fault {
     #[cfg(feature = "hyper")]
     const REFUSED_STREAM: Self =
         Self { class: Class::ConnectionLost, what: "the peer refused the stream unread", never_sent: true };
+    #[cfg(feature = "load-shed")]
+    const SHED: Self =
+        Self { class: Class::Ready, what: "the client below was full and shed the call", never_sent: true };
 }
 
 /// The error without what may be secret in its text.
@@ -52,6 +57,10 @@ pub(crate) fn classify(error: &(dyn StdError + 'static)) -> Fault {
     }
     #[cfg(feature = "hyper")]
     if let Some(fault) = first_in_chain(error, hyper::fault) {
+        return fault;
+    }
+    #[cfg(feature = "load-shed")]
+    if let Some(fault) = first_in_chain(error, load_shed::fault) {
         return fault;
     }
     first_in_chain(error, io::fault).unwrap_or(Fault::LOST)

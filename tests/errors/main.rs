@@ -6,6 +6,8 @@ mod mock;
 
 #[cfg(feature = "hyper")]
 mod by_hyper;
+#[cfg(feature = "load-shed")]
+mod by_load_shed;
 #[cfg(feature = "reqwest")]
 mod by_reqwest;
 mod facts;
