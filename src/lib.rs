@@ -13,6 +13,8 @@ pub mod outcome;
 #[cfg(feature = "retry")]
 pub mod retry;
 pub mod terminal_state;
+#[cfg(feature = "tonic")]
+pub mod tonic;
 mod transport;
 pub mod wire;
 

@@ -9,7 +9,7 @@ use std::{
 
 use http::StatusCode;
 
-use super::{BoxError, CardFailure, PeerResponse};
+use super::{BoxError, CallError, CardFailure, PeerResponse};
 use crate::{
     call::Call,
     outcome::{Class, OutcomeKind},
@@ -38,6 +38,9 @@ pub(crate) struct Failure {
     pub(crate) never_sent: bool,
     /// An observer was told.
     pub(crate) told: Told,
+    /// What tonic takes it for.
+    #[cfg(feature = "tonic")]
+    pub(crate) status: crate::tonic::StatusCell,
 }
 
 /// Whether an observer was told of a failure. Shared by all clones of its error.
@@ -88,6 +91,8 @@ impl Failure {
             source: None,
             never_sent: false,
             told: Told::default(),
+            #[cfg(feature = "tonic")]
+            status: crate::tonic::StatusCell::default(),
         }
     }
 
@@ -102,6 +107,17 @@ impl Failure {
         failure.never_sent = true;
         failure.card = Some(Box::new(card));
         failure
+    }
+
+    /// The source that the error of this failure shows: the cause, behind the status that tonic looks for.
+    pub(crate) fn source_of(&self, error: impl FnOnce() -> CallError) -> Option<&(dyn StdError + 'static)> {
+        #[cfg(feature = "tonic")]
+        if let Some(status) = self.status.get(self, error) {
+            return Some(status);
+        }
+        #[cfg(not(feature = "tonic"))]
+        let _ = error;
+        self.source()
     }
 
     pub(crate) fn source(&self) -> Option<&(dyn StdError + 'static)> {
