@@ -335,8 +335,8 @@ where
             return CallError::new(failure);
         }
         let Fault { class, what, never_sent } = transport::classify(&*error);
-        // A client that is not ready at once and says so is as one that is not ready in time.
-        let kind = if class == Class::Ready { OutcomeKind::Timeout } else { OutcomeKind::Transport };
+        // What was shed below is turned away as an agent does that has too much to do.
+        let kind = if class == Class::Unavailable { OutcomeKind::Refused } else { OutcomeKind::Transport };
         let mut failure = self.failure(kind, class, what);
         failure.never_sent = never_sent || before_sending;
         failure.source = Some(Arc::new(transport::without_secrets(error)));

@@ -5,12 +5,12 @@ mod h2;
 #[cfg(feature = "hyper")]
 mod hyper;
 mod io;
-#[cfg(feature = "load-shed")]
-mod load_shed;
 #[cfg(feature = "reqwest")]
 mod reqwest;
 #[cfg(feature = "tonic")]
 mod tonic;
+#[cfg(feature = "tower")]
+mod tower;
 
 use std::error::Error as StdError;
 
@@ -40,9 +40,10 @@ impl Fault {
     #[cfg(any(feature = "hyper", feature = "tonic"))]
     const REFUSED_STREAM: Self =
         Self { class: Class::ConnectionLost, what: "the peer refused the stream unread", never_sent: true };
-    #[cfg(feature = "load-shed")]
+    /// As the peer's own 503 is, but for that it never saw the request.
+    #[cfg(feature = "tower")]
     const SHED: Self =
-        Self { class: Class::Ready, what: "the client below was full and shed the call", never_sent: true };
+        Self { class: Class::Unavailable, what: "too many calls at once: this one was shed", never_sent: true };
 }
 
 /// The error without what may be secret in its text.
@@ -55,12 +56,16 @@ pub(crate) fn without_secrets(error: BoxError) -> BoxError {
 /// Whether a timer below the layers ended the call.
 pub(crate) fn is_expired(error: &(dyn StdError + 'static)) -> bool {
     #[cfg(feature = "tonic")]
-    return tonic::is_expired(error);
-    #[cfg(not(feature = "tonic"))]
-    {
-        let _ = error;
-        false
+    if tonic::is_expired(error) {
+        return true;
     }
+    chain(error).any(|error| {
+        #[cfg(feature = "tower")]
+        if tower::is_elapsed(error) {
+            return true;
+        }
+        error.is::<tokio::time::error::Elapsed>()
+    })
 }
 
 /// Classifies an error by everything in its chain that is understood: the first that knows wins, and what nobody
@@ -74,8 +79,8 @@ pub(crate) fn classify(error: &(dyn StdError + 'static)) -> Fault {
     if let Some(fault) = first_in_chain(error, hyper::fault) {
         return fault;
     }
-    #[cfg(feature = "load-shed")]
-    if let Some(fault) = first_in_chain(error, load_shed::fault) {
+    #[cfg(feature = "tower")]
+    if let Some(fault) = first_in_chain(error, tower::fault) {
         return fault;
     }
     #[cfg(feature = "tonic")]

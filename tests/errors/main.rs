@@ -6,10 +6,10 @@ mod mock;
 
 #[cfg(feature = "hyper")]
 mod by_hyper;
-#[cfg(feature = "load-shed")]
-mod by_load_shed;
 #[cfg(feature = "reqwest")]
 mod by_reqwest;
+#[cfg(feature = "tower")]
+mod by_tower;
 mod facts;
 mod lines;
 mod retrying;
