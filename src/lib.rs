@@ -1,22 +1,29 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![warn(missing_docs, missing_debug_implementations, unreachable_pub)]
 
 pub mod call;
 pub mod card;
 pub mod card_consistency;
 mod client;
+mod clock;
 pub mod error;
+mod flights;
 mod limits;
 pub mod observability;
 pub mod outcome;
+pub mod probe_cache;
+pub mod refusal_response;
 #[cfg(feature = "retry")]
+#[cfg_attr(docsrs, doc(cfg(feature = "retry")))]
 pub mod retry;
 pub mod terminal_state;
 #[cfg(feature = "tonic")]
 pub mod tonic;
 mod transport;
 pub mod wire;
+mod words;
 
 pub use crate::{
     call::{
@@ -24,10 +31,11 @@ pub use crate::{
     },
     error::{
         AgentCardResolutionError, BoxError, CallError, CapabilityNegotiationError, CapabilityTimeout, CardFailure,
-        PeerResponse, Refusal, Retry, TransportError, UntypedRuntimeFailure,
+        PeerResponse, Refusal, Retry, StaleAgentCardError, TransportError, UntypedRuntimeFailure,
     },
     limits::{LimitOverrides, Limits},
     outcome::{Class, Observe, Outcome, OutcomeKind},
+    refusal_response::{RefusalResponseBody, RefusalResponseFuture, RefusalResponseLayer, RefusalResponseService},
     terminal_state::{
         ConfigError, Recovery, TerminalStateBody, TerminalStateBuilder, TerminalStateFuture, TerminalStateLayer,
         TerminalStateService,

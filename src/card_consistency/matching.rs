@@ -95,6 +95,11 @@ impl Rules {
                 why: format!("{}, and strict is on", warning.what()),
             })?;
         }
+        // A request that names no version is one of the interface's; errors and layers below are to know.
+        if let (None, Some(version)) = (call.version(), interface.version().known()) {
+            *call = std::mem::take(call).with_version(version);
+            tell(head, call);
+        }
         if let Some(operation) = call.operation() {
             card.check_operation(operation).map_err(of_flaw)?;
         }
@@ -103,7 +108,7 @@ impl Rules {
             card.check_extensions(&used, &[]).map_err(of_flaw)?;
         }
         admission::check(&self.admissions, call, &head.uri)?;
-        let version = call.version().or_else(|| interface.version().known());
+        let version = call.version();
         if version == Some(ProtocolVersion::V1_0) {
             state_version(head);
         }

@@ -47,8 +47,10 @@ mod words;
 
 pub use self::layer::{ObserveFuture, ObserveLayer, ObserveService};
 #[cfg(feature = "metrics")]
+#[cfg_attr(docsrs, doc(cfg(feature = "metrics")))]
 pub use self::metrics::{MetricsObserver, record_card_store};
 #[cfg(feature = "tracing")]
 pub(crate) use self::tracing::CallSpan;
 #[cfg(feature = "tracing")]
+#[cfg_attr(docsrs, doc(cfg(feature = "tracing")))]
 pub use self::tracing::{TracingBody, TracingFuture, TracingLayer, TracingObserver, TracingService};

@@ -334,10 +334,9 @@ where
             failure.source = Some(Arc::new(error));
             return CallError::new(failure);
         }
-        let Fault { class, what, never_sent } = transport::classify(&*error);
-        // What was shed below is turned away as an agent does that has too much to do.
-        let kind = if class == Class::Unavailable { OutcomeKind::Refused } else { OutcomeKind::Transport };
-        let mut failure = self.failure(kind, class, what);
+        let fault = transport::classify(&*error);
+        let Fault { class, what, never_sent } = fault;
+        let mut failure = self.failure(fault.kind(), class, what);
         failure.never_sent = never_sent || before_sending;
         failure.source = Some(Arc::new(transport::without_secrets(error)));
         CallError::new(failure)

@@ -5,8 +5,9 @@ use tonic::{Code, Status, metadata::MetadataMap};
 
 use crate::{
     call::{Binding, Operation},
-    error::{BoxError, CallError, CardFailure, Failure, GrpcStatus, PeerResponse, chain},
+    error::{BoxError, CallError, CardFailure, Failure, PeerResponse, chain},
     outcome::OutcomeKind,
+    refusal_response::grpc_trailers_of,
 };
 
 const STATUS: &str = "grpc-status";
@@ -84,8 +85,8 @@ fn of(error: &CallError) -> Status {
     if let Some(status) = error.response().filter(|_| typed).and_then(|response| of_peer(response, streams)) {
         return status;
     }
-    let GrpcStatus { code, message, details } = GrpcStatus::of(error);
-    Status::with_details(Code::from(code), message, details.into())
+    // Ours are a refusal always, and well-formed.
+    of_headers(&grpc_trailers_of(error)).unwrap_or_else(|| Status::unknown(error.to_string()))
 }
 
 /// The status that tonic makes of an answer.

@@ -16,7 +16,7 @@ use std::error::Error as StdError;
 
 use crate::{
     error::{BoxError, chain},
-    outcome::Class,
+    outcome::{Class, OutcomeKind},
 };
 
 /// What went wrong with the connection, or on the way to it.
@@ -32,7 +32,7 @@ impl Fault {
     const CONNECT: Self = Self { class: Class::Connect, what: "no connection", never_sent: true };
     #[cfg(any(feature = "hyper", feature = "reqwest", feature = "tonic"))]
     const TLS: Self = Self { class: Class::Tls, what: "no secure connection", never_sent: true };
-    const LOST: Self = Self {
+    pub(crate) const LOST: Self = Self {
         class: Class::ConnectionLost,
         what: "the connection was lost before a response came",
         never_sent: false,
@@ -44,6 +44,16 @@ impl Fault {
     #[cfg(feature = "tower")]
     const SHED: Self =
         Self { class: Class::Unavailable, what: "too many calls at once: this one was shed", never_sent: true };
+}
+
+impl Fault {
+    /// What was shed is turned away as an agent does it that has too much to do. All else is the connection's fault.
+    pub(crate) fn kind(self) -> OutcomeKind {
+        match self.class {
+            Class::Unavailable => OutcomeKind::Refused,
+            _ => OutcomeKind::Transport,
+        }
+    }
 }
 
 /// The error without what may be secret in its text.
@@ -71,27 +81,32 @@ pub(crate) fn is_expired(error: &(dyn StdError + 'static)) -> bool {
 /// Classifies an error by everything in its chain that is understood: the first that knows wins, and what nobody
 /// knows may have reached the peer.
 pub(crate) fn classify(error: &(dyn StdError + 'static)) -> Fault {
+    known(error).unwrap_or(Fault::LOST)
+}
+
+/// The same, where something in the chain is understood.
+pub(crate) fn known(error: &(dyn StdError + 'static)) -> Option<Fault> {
     #[cfg(feature = "reqwest")]
     if let Some(fault) = first_in_chain(error, reqwest::fault) {
-        return fault;
+        return Some(fault);
     }
     #[cfg(feature = "hyper")]
     if let Some(fault) = first_in_chain(error, hyper::fault) {
-        return fault;
+        return Some(fault);
     }
     #[cfg(feature = "tower")]
     if let Some(fault) = first_in_chain(error, tower::fault) {
-        return fault;
+        return Some(fault);
     }
     #[cfg(feature = "tonic")]
     if let Some(fault) = first_in_chain(error, tonic::fault) {
-        return fault;
+        return Some(fault);
     }
     #[cfg(any(feature = "hyper", feature = "tonic"))]
     if let Some(fault) = first_in_chain(error, h2::fault) {
-        return fault;
+        return Some(fault);
     }
-    first_in_chain(error, io::fault).unwrap_or(Fault::LOST)
+    first_in_chain(error, io::fault)
 }
 
 fn first_in_chain(

@@ -67,10 +67,10 @@ async fn a_page_of_a_proxy() {
 #[tokio::test]
 async fn statuses_of_http() {
     let rows = [
-        (401, Code::Unauthenticated, "AUTH", "refused/auth"),
-        (403, Code::PermissionDenied, "AUTH", "refused/auth"),
+        (401, Code::Unauthenticated, "UNAUTHENTICATED", "refused/auth"),
+        (403, Code::PermissionDenied, "PERMISSION_DENIED", "refused/auth"),
         (404, Code::Unimplemented, "ENDPOINT_NOT_FOUND", "refused/endpoint_not_found"),
-        (413, Code::ResourceExhausted, "TOO_LARGE", "refused/too_large"),
+        (413, Code::InvalidArgument, "REQUEST_TOO_LARGE", "refused/too_large"),
         (415, Code::InvalidArgument, "UNSUPPORTED_MEDIA", "refused/unsupported_media"),
         (429, Code::ResourceExhausted, "RATE_LIMITED", "refused/rate_limited"),
         (503, Code::Unavailable, "UNAVAILABLE", "refused/unavailable"),
