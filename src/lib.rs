@@ -35,6 +35,7 @@ pub use crate::{
     },
     limits::{LimitOverrides, Limits},
     outcome::{Class, Observe, Outcome, OutcomeKind},
+    probe_cache::ProbeCacheLayer,
     refusal_response::{RefusalResponseBody, RefusalResponseFuture, RefusalResponseLayer, RefusalResponseService},
     terminal_state::{
         ConfigError, Recovery, TerminalStateBody, TerminalStateBuilder, TerminalStateFuture, TerminalStateLayer,

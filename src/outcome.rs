@@ -7,7 +7,7 @@ use tokio::time::Instant;
 
 use crate::{
     call::Call,
-    error::CallError,
+    error::{CallError, Told},
     wire::{TaskState, Tolerated},
 };
 
@@ -298,6 +298,21 @@ impl<'a> Outcome<'a> {
     pub fn elapsed(&self) -> Duration {
         self.began.elapsed()
     }
+}
+
+/// Tells an observer of a call that failed before it came down to where its end is judged, unless one was told of it.
+pub(crate) fn tell<O>(observer: &O, outcome: &Outcome<'_>)
+where
+    O: Observe,
+{
+    let told = outcome.error.map(|error| &error.failure().told);
+    if !observer.listens() || told.is_some_and(Told::is_set) {
+        return;
+    }
+    if let Some(told) = told {
+        told.set();
+    }
+    observer.observe(outcome);
 }
 
 #[cfg(test)]

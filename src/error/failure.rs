@@ -36,14 +36,19 @@ pub(crate) struct Failure {
     pub(crate) source: Option<Arc<BoxError>>,
     /// The peer never saw the request, whatever the class says: the connection was never there, or it said so.
     pub(crate) never_sent: bool,
+    /// It repeats what another call was told: nothing new was learnt.
+    pub(crate) remembered: bool,
     /// An observer was told.
     pub(crate) told: Told,
+    /// An event tells of it.
+    #[cfg(feature = "tracing")]
+    pub(crate) traced: Told,
     /// What tonic takes it for.
     #[cfg(feature = "tonic")]
     pub(crate) status: crate::tonic::StatusCell,
 }
 
-/// Whether an observer was told of a failure. Shared by all clones of its error.
+/// Whether somebody was told of a failure. Shared by all clones of its error.
 #[derive(Debug, Default)]
 pub(crate) struct Told(AtomicBool);
 
@@ -90,7 +95,10 @@ impl Failure {
             card: None,
             source: None,
             never_sent: false,
+            remembered: false,
             told: Told::default(),
+            #[cfg(feature = "tracing")]
+            traced: Told::default(),
             #[cfg(feature = "tonic")]
             status: crate::tonic::StatusCell::default(),
         }

@@ -20,7 +20,7 @@ pub use self::{
     retry::Retry,
 };
 pub(crate) use self::{
-    failure::{Failure, Seen},
+    failure::{Failure, Seen, Told},
     foreign::{broke_off, lost},
     recognise::{call_error_in, chain, recognise},
 };

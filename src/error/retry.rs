@@ -54,6 +54,9 @@ pub(super) fn of(failure: &Failure) -> Retry {
         }
         _ => {}
     }
+    if failure.remembered && failure.seen.retry_after.is_some() {
+        return Retry::After;
+    }
     if failure.card.as_ref().is_some_and(|card| card.retry_after().is_some()) {
         return Retry::After;
     }

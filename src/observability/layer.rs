@@ -12,7 +12,7 @@ use tower_service::Service;
 
 use crate::{
     error::call_error_in,
-    outcome::{Observe, Outcome},
+    outcome::{self, Observe, Outcome},
 };
 
 /// Tells an observer of calls that failed before they came down to [`TerminalStateLayer`](crate::TerminalStateLayer),
@@ -141,14 +141,12 @@ where
         let this = self.project();
         let result = ready!(this.future.poll(cx));
         if let Err(error) = &result
-            && this.observer.listens()
-            && let Some(error) = call_error_in(error).filter(|error| !error.failure().told.is_set())
+            && let Some(error) = call_error_in(error)
         {
-            error.failure().told.set();
             let outcome = Outcome::of_error(&error);
             #[cfg(feature = "tracing")]
             let outcome = Outcome { span: this.span.as_ref(), ..outcome };
-            this.observer.observe(&outcome);
+            outcome::tell(this.observer, &outcome);
         }
         Poll::Ready(result)
     }

@@ -7,8 +7,8 @@
 //!   to it: those that their target's card does not cover, for one.
 //! - feature `tracing`: `TracingLayer` opens a span a call, around its body too, and `TracingObserver` fills it and tells
 //!   of each call's end in an event.
-//! - feature `metrics`: `MetricsObserver` counts and times calls through the `metrics` facade, and `record_card_store`
-//!   publishes what a card store has done.
+//! - feature `metrics`: `MetricsObserver` counts and times calls through the `metrics` facade; `record_card_store` and
+//!   `record_availability` publish what the caches have done.
 #![cfg_attr(
     all(feature = "tracing", feature = "metrics"),
     doc = r#"
@@ -48,7 +48,7 @@ mod words;
 pub use self::layer::{ObserveFuture, ObserveLayer, ObserveService};
 #[cfg(feature = "metrics")]
 #[cfg_attr(docsrs, doc(cfg(feature = "metrics")))]
-pub use self::metrics::{MetricsObserver, record_card_store};
+pub use self::metrics::{MetricsObserver, record_availability, record_card_store};
 #[cfg(feature = "tracing")]
 pub(crate) use self::tracing::CallSpan;
 #[cfg(feature = "tracing")]

@@ -4,13 +4,33 @@
 //! region right now, only the endpoint can tell.
 
 mod availability;
+mod body;
+mod builder;
+mod core;
+mod endpoint;
 mod error;
+mod future;
+mod key;
+mod layer;
 mod lease;
+mod place;
+mod probe;
+mod prober;
+mod schedule;
+mod service;
+mod verdict;
+mod watch;
 
 pub use self::{
     availability::{
         Availability, AvailabilityEntry, AvailabilityStats, Change, Link, SkillAvailability, SkillAvailabilityBuilder,
         SkillKey, Store,
     },
+    body::ProbeCacheBody,
+    builder::ProbeCacheBuilder,
+    endpoint::EndpointState,
     error::ProbeCacheError,
+    future::ProbeCacheFuture,
+    layer::{EndpointEntry, ProbeCacheLayer},
+    service::ProbeCacheService,
 };

@@ -1,8 +1,11 @@
 //! Counters and histograms, through the `metrics` facade.
 
-mod cards;
 mod names;
 mod observer;
 mod series;
+mod stores;
 
-pub use self::{cards::record_card_store, observer::MetricsObserver};
+pub use self::{
+    observer::MetricsObserver,
+    stores::{record_availability, record_card_store},
+};

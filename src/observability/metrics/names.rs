@@ -37,6 +37,13 @@ names! {
     CARD_DISTRUSTED = "a2a_guard_card_distrusted_total": Counter, Count, "cards that a refusal contradicted";
     CARD_FORCED = "a2a_guard_card_forced_total": Counter, Count, "fetches of cards past every cache";
     CARD_IN_FLIGHT = "a2a_guard_card_fetches_in_flight": Gauge, Count, "fetches of cards under way";
+    SKILL_HITS = "a2a_guard_skill_hits_total": Counter, Count, "calls for a skill that was known to be available";
+    SKILL_MISSES = "a2a_guard_skill_misses_total": Counter, Count, "calls for a skill that was not known to be available";
+    SKILL_INVALIDATIONS = "a2a_guard_skill_invalidations_total": Counter, Count, "entries of skills that were dropped";
+    SKILL_CHANGES_TOLD = "a2a_guard_skill_changes_told_total": Counter, Count, "changes that were handed on to other replicas";
+    SKILL_CHANGES_UNTOLD = "a2a_guard_skill_changes_untold_total": Counter, Count, "changes for which the queue to other replicas had no room";
+    SKILL_ENTRIES = "a2a_guard_skill_entries": Gauge, Count, "skills, by host and region, of which something is known";
+    PROBES = "a2a_guard_probes_total": Counter, Count, "probes of endpoints that were sent";
     CARD_ENTRIES = "a2a_guard_card_entries": Gauge, Count, "entries of a card store: cards and failures";
 }
 

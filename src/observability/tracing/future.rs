@@ -66,10 +66,13 @@ where
     E: 'static,
 {
     let Some(error) = call_error_in(error) else { return };
-    if span.is_filled() && error.failure().told.is_set() {
-        return;
+    let outcome = Outcome { span: Some(span), ..Outcome::of_error(&error) };
+    if !error.failure().traced.is_set() {
+        TracingObserver::new().observe(&outcome);
+    } else if !span.is_filled() {
+        // It was told of where nobody knew of the span.
+        span.fill(&outcome);
     }
-    TracingObserver::new().observe(&Outcome { span: Some(span), ..Outcome::of_error(&error) });
 }
 
 impl<F> fmt::Debug for TracingFuture<F> {

@@ -73,6 +73,9 @@ impl Observe for TracingObserver {
         if let Some(span) = outcome.span {
             span.fill(outcome);
         }
+        if let Some(error) = outcome.error() {
+            error.failure().traced.set();
+        }
         // What others opened in between need not be around the event.
         let _entered = outcome.span.map(|span| span.get().enter());
         match level::of(outcome.kind(), outcome.class()) {

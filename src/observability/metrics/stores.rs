@@ -1,7 +1,7 @@
 use metrics::{Key, Label};
 
 use super::names::{self, METADATA};
-use crate::card_consistency::CardStore;
+use crate::{card_consistency::CardStore, probe_cache::SkillAvailability};
 
 /// Publishes what a card store has done so far, under the label `store`.
 ///
@@ -32,9 +32,9 @@ use crate::card_consistency::CardStore;
 /// ```
 pub fn record_card_store(cards: &CardStore, store: &str) {
     let stats = cards.stats();
-    let key = |name: &'static str| Key::from_parts(name, vec![Label::new("store", store.to_owned())]);
-    metrics::with_recorder(|recorder| {
-        for (name, so_far) in [
+    publish(
+        store,
+        &[
             (names::CARD_FETCHES, stats.searches),
             (names::CARD_REQUESTS, stats.requests),
             (names::CARD_NOT_MODIFIED, stats.not_modified),
@@ -43,10 +43,53 @@ pub fn record_card_store(cards: &CardStore, store: &str) {
             (names::CARD_REMEMBERED, stats.remembered),
             (names::CARD_DISTRUSTED, stats.distrusted),
             (names::CARD_FORCED, stats.forced),
-        ] {
+        ],
+        &[(names::CARD_IN_FLIGHT, stats.in_flight), (names::CARD_ENTRIES, stats.entries)],
+    );
+}
+
+/// Publishes what is known of skills and how often they were probed for, under the label `store`; as
+/// [`record_card_store`] does.
+///
+/// | series | kind |
+/// | --- | --- |
+/// | `a2a_guard_skill_hits_total`, `…_misses_total` | counter: calls for a skill that was known to be available, or was not |
+/// | `a2a_guard_skill_invalidations_total` | counter |
+/// | `a2a_guard_skill_changes_told_total`, `…_untold_total` | counter: changes for other replicas |
+/// | `a2a_guard_probes_total` | counter: of layers that share the handle |
+/// | `a2a_guard_skill_entries` | gauge |
+///
+/// ```
+/// use a2a_guard::{ProbeCacheLayer, observability::record_availability};
+///
+/// fn publish(probes: &ProbeCacheLayer) {
+///     record_availability(probes.availability(), "agents");
+/// }
+/// # let _ = publish;
+/// ```
+pub fn record_availability(skills: &SkillAvailability, store: &str) {
+    let stats = skills.stats();
+    publish(
+        store,
+        &[
+            (names::SKILL_HITS, stats.hits),
+            (names::SKILL_MISSES, stats.misses),
+            (names::SKILL_INVALIDATIONS, stats.invalidations),
+            (names::SKILL_CHANGES_TOLD, stats.told),
+            (names::SKILL_CHANGES_UNTOLD, stats.untold),
+            (names::PROBES, stats.probes),
+        ],
+        &[(names::SKILL_ENTRIES, stats.entries)],
+    );
+}
+
+fn publish(store: &str, so_far: &[(&'static str, u64)], now: &[(&'static str, usize)]) {
+    let key = |name: &'static str| Key::from_parts(name, vec![Label::new("store", store.to_owned())]);
+    metrics::with_recorder(|recorder| {
+        for &(name, so_far) in so_far {
             recorder.register_counter(&key(name), &METADATA).absolute(so_far);
         }
-        for (name, now) in [(names::CARD_IN_FLIGHT, stats.in_flight), (names::CARD_ENTRIES, stats.entries)] {
+        for &(name, now) in now {
             recorder.register_gauge(&key(name), &METADATA).set(now as f64);
         }
     });
