@@ -1,8 +1,8 @@
 //! Counters and histograms of calls.
 
 use a2a_guard::{
-    CallLayer, TerminalStateLayer,
-    observability::{MetricsObserver, record_card_store},
+    Call, CallLayer, ProbeCacheLayer, TerminalStateLayer,
+    observability::{MetricsObserver, record_availability, record_card_store},
 };
 use http_body_util::BodyExt;
 use metrics::Unit;
@@ -128,4 +128,21 @@ async fn what_a_card_store_has_done_is_published() {
     assert_eq!(count("requests"), Some(stats.requests));
     assert_eq!(recorded.gauge(r#"a2a_guard_card_entries{store="agents"}"#), Some(stats.entries as f64));
     assert_eq!(recorded.gauge(r#"a2a_guard_card_fetches_in_flight{store="agents"}"#), Some(0.0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_known_of_skills_is_published() {
+    let (recorded, _guard) = Recorded::new();
+    let probes = ProbeCacheLayer::without_probes().build().unwrap();
+    let answers = (0..3).map(|_| Answer::json(V1.result(&V1.task("COMPLETED"))));
+    let stack = CallLayer::new().layer(probes.clone().layer(TerminalStateLayer::new().layer(Peer::new(answers))));
+    for _ in 0..3 {
+        let mut request = V1.send();
+        request.extensions_mut().insert(Call::new().with_skill("translate"));
+        stack.clone().oneshot(request).await.unwrap().into_body().collect().await.unwrap();
+    }
+    record_availability(probes.availability(), "agents");
+    let count = |name: &str| recorded.counter(&format!(r#"a2a_guard_{name}_total{{store="agents"}}"#));
+    assert_eq!((count("skill_hits"), count("skill_misses"), count("probes")), (Some(2), Some(1), Some(0)));
+    assert_eq!(recorded.gauge(r#"a2a_guard_skill_entries{store="agents"}"#), Some(1.0));
 }

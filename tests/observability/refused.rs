@@ -3,11 +3,12 @@
 use std::sync::{Arc, Mutex};
 
 use a2a_guard::{
-    CallLayer, Observe, Outcome, TerminalStateLayer,
+    CallBody, CallLayer, Observe, Outcome, ProbeCacheLayer, TerminalStateLayer,
     card_consistency::CardConsistencyLayer,
     observability::{MetricsObserver, ObserveLayer, TracingLayer, TracingObserver},
 };
-use http_body_util::BodyExt;
+use bytes::Bytes;
+use http_body_util::{BodyExt, Full};
 use tower::{ServiceBuilder, ServiceExt};
 use tracing::Level;
 
@@ -95,15 +96,37 @@ async fn spans_and_metrics_know_of_it() {
     assert_eq!(recorded.counter(calls), Some(1), "only `ObserveLayer` told the metrics");
 }
 
+/// `ProbeCacheLayer` has an observer of its own, who knows of no span.
+#[tokio::test(start_paused = true)]
+async fn a_refusal_that_its_own_layer_told_of_is_told_once() {
+    let (subscribed, _subscriber) = Subscribed::all();
+    let notes = Notes::default();
+    let page = || Answer::new(200, "text/html", MockBody::new().data("<p>"));
+    let peer = Peer::<CallBody<Full<Bytes>>>::new([page()]);
+    let observer = notes.clone().and(TracingObserver::new());
+    let stack = ServiceBuilder::new()
+        .layer(CallLayer::new())
+        .layer(TracingLayer::new())
+        .layer(ObserveLayer::new(observer.clone()))
+        .layer(ProbeCacheLayer::builder(peer.clone()).observe(observer.clone()).build().unwrap())
+        .layer(TerminalStateLayer::builder().observe(observer).build().unwrap())
+        .service(peer);
+    let error = stack.oneshot(V1.get()).await.unwrap_err();
+    assert_eq!(error.class().as_str(), "endpoint_not_conforming");
+    assert_eq!(notes.words(), ["stale/endpoint_not_conforming"]);
+    let (call, span) = subscribed.call();
+    assert_eq!((span.fields["a2a.outcome"].as_str(), span.is_closed()), ("stale", true));
+    assert_eq!((subscribed.end().span, subscribed.end().level), (Some(call), Level::INFO));
+}
+
 #[tokio::test(start_paused = true)]
 async fn errors_of_others_are_left_to_others() {
     let told = Arc::new(Mutex::new(0));
     let count = Arc::clone(&told);
     let observer = Arc::new(move |_: &Outcome<'_>| *count.lock().unwrap() += 1);
-    let stack =
-        ServiceBuilder::new()
-            .layer(ObserveLayer::new(observer))
-            .service(Peer::<http_body_util::Full<bytes::Bytes>>::new([Answer::fails("none of ours")]));
+    let stack = ServiceBuilder::new()
+        .layer(ObserveLayer::new(observer))
+        .service(Peer::<Full<Bytes>>::new([Answer::fails("none of ours")]));
     assert!(stack.oneshot(V1.get()).await.is_err());
     assert_eq!(*told.lock().unwrap(), 0);
 }
