@@ -12,12 +12,12 @@ use a2a_guard::{
     TerminalStateLayer,
     card_consistency::{CardConsistencyLayer, CardStore},
     wire::{
-        Envelope, Expected, JsonRpcId, Judge, MediaType, Payload, PeerError, StepKind, StreamJudge, Verdict, Wrapping,
-        sse::event_data,
+        Envelope, Expected, GrpcStatus, JsonRpcId, Judge, MediaType, Payload, PeerError, StepKind, StreamJudge,
+        Verdict, Wrapping, sse::event_data,
     },
 };
 use bytes::Bytes;
-use http::{HeaderName, Request, Response, header::CONTENT_TYPE, response::Parts};
+use http::{HeaderMap, HeaderName, Request, Response, header::CONTENT_TYPE, response::Parts};
 use http_body::Body;
 use http_body_util::{BodyExt, Full};
 use hyper_util::{client::legacy::Client, rt::TokioExecutor};
@@ -28,7 +28,7 @@ use crate::{
     case::{BoxError, Case, REGION_HEADER, SKILL_HEADER},
     loopback::Loopback,
     peer::Peer,
-    run::Line,
+    run::{Agent, Line},
 };
 
 /// A case that has not ended this long after its last bound never will.
@@ -38,16 +38,13 @@ const GRACE: Duration = Duration::from_secs(3);
 struct Got {
     head: Parts,
     body: Bytes,
+    trailers: Option<HeaderMap>,
     error: Option<CallError>,
 }
 
-/// Runs a case, if it is of a call and its binding can be served here.
+/// Runs a case, if it is of a call.
 pub(crate) async fn run(case: &Case) -> Line {
-    let skipped = match (case.is_of_card(), &*case.binding) {
-        (true, _) => Some("no call is made"),
-        (_, "GRPC") => Some("binding GRPC is not rendered here"),
-        _ => case.skipped(),
-    };
+    let skipped = if case.is_of_card() { Some("no call is made") } else { case.skipped() };
     if let Some(reason) = skipped {
         return Line::brief(case.id.clone(), None, vec![reason.to_owned()]);
     }
@@ -67,7 +64,7 @@ fn naming() -> CallLayer {
 
 /// Serves the case's response, and sends its request through the layers.
 async fn play(case: &Case) -> Result<Got, BoxError> {
-    let peer = Peer::serve(case.scripts()?).await?;
+    let peer = Agent::serve(case).await?;
     let failed = Arc::new(Mutex::new(None));
     let observer = Arc::clone(&failed);
     let ending = TerminalStateLayer::builder()
@@ -76,7 +73,9 @@ async fn play(case: &Case) -> Result<Got, BoxError> {
             *observer.lock().unwrap_or_else(PoisonError::into_inner) = outcome.error().cloned();
         })
         .build()?;
-    let client = Client::builder(TokioExecutor::new()).build::<_, CallBody<Full<Bytes>>>(Loopback(peer.addr()));
+    let client = Client::builder(TokioExecutor::new())
+        .http2_only(case.is_grpc())
+        .build::<_, CallBody<Full<Bytes>>>(Loopback(peer.addr()));
     let judged = ServiceBuilder::new().layer(ending).service(client);
     let outside = ServiceBuilder::new().layer(naming()).layer(RefusalResponseLayer::new());
     let request = case.request()?.map(Full::new);
@@ -85,7 +84,7 @@ async fn play(case: &Case) -> Result<Got, BoxError> {
         Some(card) => Some(Peer::serve([card]).await?),
         None => None,
     };
-    let (head, body) = match &shown {
+    let (head, body, trailers) = match &shown {
         None => timeout(bound, exchange(outside.service(judged), request)).await,
         Some(shown) => {
             let cards = Client::builder(TokioExecutor::new()).build::<_, Full<Bytes>>(Loopback(shown.addr()));
@@ -96,11 +95,13 @@ async fn play(case: &Case) -> Result<Got, BoxError> {
     .map_err(|_| "the call did not end")??;
     let observed = failed.lock().unwrap_or_else(PoisonError::into_inner).take();
     let error = head.extensions.get().cloned().or(observed);
-    Ok(Got { head, body, error })
+    Ok(Got { head, body, trailers, error })
 }
 
+type Received = (Parts, Bytes, Option<HeaderMap>);
+
 /// One call, which cannot fail, and its body, which must not.
-async fn exchange<S, B>(mut stack: S, request: Request<Full<Bytes>>) -> Result<(Parts, Bytes), BoxError>
+async fn exchange<S, B>(mut stack: S, request: Request<Full<Bytes>>) -> Result<Received, BoxError>
 where
     S: Service<Request<Full<Bytes>>, Response = Response<B>, Error = Infallible>,
     B: Body<Data = Bytes, Error = CallError>,
@@ -109,7 +110,8 @@ where
     let Ok(response) = ready.call(request).await;
     let (head, body) = response.into_parts();
     let body = body.collect().await.map_err(|error| format!("the body failed: {error}"))?;
-    Ok((head, body.to_bytes()))
+    let trailers = body.trailers().cloned();
+    Ok((head, body.to_bytes(), trailers))
 }
 
 /// Holds what the caller got against the failure behind it.
@@ -117,6 +119,22 @@ async fn check(case: &Case, got: &Got) -> Result<(), BoxError> {
     let Some(error) = &got.error else { return Ok(()) };
     let media = MediaType::of(got.head.headers.get(CONTENT_TYPE).map(http::HeaderValue::as_bytes));
     let own = matches!(error.outcome(), OutcomeKind::Refused | OutcomeKind::Stale);
+    if case.is_grpc() {
+        messages(&got.body)?;
+        let status = got.trailers.as_ref().and_then(GrpcStatus::of).or_else(|| GrpcStatus::of(&got.head.headers));
+        match status {
+            Some(status) if own => {
+                let said = i32::from(status.code());
+                if error.grpc_code() != Some(said) {
+                    return Err(format!("the status is {said}, not {:?}", error.grpc_code()).into());
+                }
+            }
+            Some(status) => has_documented_words(&status.to_error(), Some(status.code()), error)?,
+            None if own => {}
+            None => return Err("no grpc-status".into()),
+        }
+        return judged_again(case, got, error, own).await;
+    }
     let document = match media {
         MediaType::EventStream => last_event(&got.body, error)?,
         _ => got.body.to_vec(),
@@ -138,7 +156,6 @@ async fn check(case: &Case, got: &Got) -> Result<(), BoxError> {
 /// A rendered error: valid in its binding, with the documented code and reason, and the failure's own words.
 fn says_the_same(document: &[u8], read: Option<&PeerError>, error: &CallError) -> Result<(), BoxError> {
     let call = error.call();
-    let json_rpc = call.binding() == Some(Binding::JsonRpc);
     let mut judge = Judge::new(expected(error));
     judge.feed(document);
     match judge.finish(call.id().unwrap_or(&JsonRpcId::Other)) {
@@ -146,19 +163,25 @@ fn says_the_same(document: &[u8], read: Option<&PeerError>, error: &CallError) -
         other => return Err(format!("judged as {other:?}").into()),
     }
     let read = read.ok_or("no error can be read")?;
-    let (code, reason) = match error.outcome() {
-        OutcomeKind::Broken => (-32006, "INVALID_AGENT_RESPONSE"),
-        OutcomeKind::Timeout => (-32603, "CAPABILITY_TIMEOUT"),
-        OutcomeKind::Transport => (-32603, "AGENT_UNREACHABLE"),
+    has_documented_words(read, None, error)
+}
+
+/// The documented code and reason, and the failure's own words.
+fn has_documented_words(read: &PeerError, grpc: Option<u8>, error: &CallError) -> Result<(), BoxError> {
+    let (code, due, reason) = match error.outcome() {
+        OutcomeKind::Broken => (-32006, 13, "INVALID_AGENT_RESPONSE"),
+        OutcomeKind::Timeout => (-32603, 4, "CAPABILITY_TIMEOUT"),
+        OutcomeKind::Transport => (-32603, 14, "AGENT_UNREACHABLE"),
         _ => match error.a2a_error() {
-            Some(error) => (error.code(), error.reason()),
-            None => (-32603, "AGENT_CARD_RESOLUTION"),
+            Some(error) => (error.code(), error.grpc_code(), error.reason()),
+            None => (-32603, 9, "AGENT_CARD_RESOLUTION"),
         },
     };
     let own = |name: &str| read.metadata.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str());
     let found = read.reason.as_deref().or_else(|| own("reason"));
-    if found != Some(reason) || (json_rpc && read.code != Some(code)) {
-        return Err(format!("reads as {:?} {found:?}, not {code} {reason}", read.code).into());
+    let json_rpc = error.call().binding() == Some(Binding::JsonRpc);
+    if found != Some(reason) || (json_rpc && read.code != Some(code)) || grpc.is_some_and(|grpc| grpc != due) {
+        return Err(format!("reads as {:?} {grpc:?} {found:?}, not {code} {due} {reason}", read.code).into());
     }
     let words = (own("outcome"), own("class"));
     let due = (Some(error.outcome().as_str()), Some(error.class().as_str()));
@@ -166,6 +189,14 @@ fn says_the_same(document: &[u8], read: Option<&PeerError>, error: &CallError) -
         true => Ok(()),
         false => Err(format!("the metadata say {words:?}, not {due:?}").into()),
     }
+}
+
+/// Whole messages and nothing else.
+fn messages(mut body: &[u8]) -> Result<(), BoxError> {
+    while let Some(([_, len @ ..], rest)) = body.split_first_chunk::<5>() {
+        body = rest.get(u32::from_be_bytes(*len) as usize..).ok_or("half a message")?;
+    }
+    if body.is_empty() { Ok(()) } else { Err("half a message's prefix".into()) }
 }
 
 /// What answers and events of the call are.
@@ -207,9 +238,11 @@ fn last_event(stream: &[u8], error: &CallError) -> Result<Vec<u8>, BoxError> {
 
 /// A guarded client makes a refusal of it, with the same code and reason: the same one, where it is the peer's own.
 async fn judged_again(case: &Case, got: &Got, error: &CallError, own: bool) -> Result<(), BoxError> {
-    let (status, headers, body) = (got.head.status, got.head.headers.clone(), got.body.clone());
+    let Got { head: Parts { status, headers, .. }, body, trailers, .. } = got;
+    let (status, headers, body, trailers) = (*status, headers.clone(), body.clone(), trailers.clone());
     let answering = service_fn(move |_: Request<CallBody<Full<Bytes>>>| {
-        let mut response = Response::new(Full::new(body.clone()));
+        let trailers = trailers.clone().map(Ok);
+        let mut response = Response::new(Full::new(body.clone()).with_trailers(std::future::ready(trailers)));
         *response.status_mut() = status;
         *response.headers_mut() = headers.clone();
         async { Ok::<_, Infallible>(response) }

@@ -3,8 +3,8 @@
 use http::{HeaderMap, HeaderName, HeaderValue};
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 
-use super::{base64, problem::Problem, protobuf::Message, reply::Version};
-use crate::wire::A2aError;
+use super::{base64, problem::Problem, reply::Version};
+use crate::wire::{A2aError, grpc::encode::Message};
 #[cfg(feature = "tonic")]
 use crate::{call::ProtocolVersion, error::CallError};
 
@@ -44,24 +44,24 @@ pub(crate) fn trailers_of(error: &CallError) -> HeaderMap {
 
 /// A `google.rpc.Status`, with an `ErrorInfo` and perhaps a `RetryInfo` in it.
 fn status(problem: &Problem, code: u8) -> Message {
-    let mut info = Message::default().text(1, &problem.row.reason).text(2, problem.row.domain);
+    let mut info = Message::new().text(1, &problem.row.reason).text(2, problem.row.domain);
     for (name, value) in &problem.metadata {
-        info = info.entry(3, name, value);
+        info = info.message(3, Message::new().text(1, name).text(2, value));
     }
-    let mut status = Message::default()
-        .integer(1, u64::from(code))
+    let mut status = Message::new()
+        .number(1, u64::from(code))
         .text(2, &problem.message)
-        .message(3, &any("type.googleapis.com/google.rpc.ErrorInfo", &info));
+        .message(3, any("type.googleapis.com/google.rpc.ErrorInfo", &info));
     if let Some(after) = problem.retry_after {
         // A Duration's seconds are signed, and end with the year 9999; so long nobody waits.
         let seconds = after.as_secs().min(315_576_000_000);
-        let delay = Message::default().integer(1, seconds).integer(2, u64::from(after.subsec_nanos()));
-        let info = Message::default().message(1, &delay);
-        status = status.message(3, &any("type.googleapis.com/google.rpc.RetryInfo", &info));
+        let delay = Message::new().number(1, seconds).number(2, u64::from(after.subsec_nanos()));
+        let info = Message::new().message(1, delay);
+        status = status.message(3, any("type.googleapis.com/google.rpc.RetryInfo", &info));
     }
     status
 }
 
 fn any(name: &str, message: &Message) -> Message {
-    Message::default().text(1, name).message(2, message)
+    Message::new().text(1, name).bytes(2, message.as_bytes())
 }

@@ -1,4 +1,5 @@
-//! Unmodified clients above: one that speaks JSON-RPC and nothing else, through an axum router, over a real socket.
+//! Unmodified clients above: one that speaks JSON-RPC and nothing else, through an axum router, over a real socket; and
+//! tonic's, to which a service that cannot fail is a channel like any other.
 
 use std::net::{Ipv4Addr, SocketAddr};
 
@@ -142,4 +143,64 @@ fn a_stack_is_a_service_for_routers() {
     }
     let peer = Peer::new([]);
     takes(&CallLayer::new().layer(RefusalResponseLayer::new().layer(plain().build().unwrap().layer(peer))));
+}
+
+/// Calls through the stack as the client does that tonic generates, without a word of tonic in the stack.
+#[tokio::test(start_paused = true)]
+async fn tonic_reads_a_status_where_the_layers_failed() {
+    use tonic::{Code, client::Grpc};
+    use tonic_prost::ProstCodec;
+
+    let stack = |answer: Answer| {
+        let layers = ServiceBuilder::new()
+            .layer(CallLayer::new())
+            .layer(RefusalResponseLayer::new())
+            .layer(plain().limits(Limits::default().idle(ms(50)).head(ms(50)).blocking_head(ms(50))).build().unwrap());
+        Grpc::with_origin(layers.service(Peer::new([answer])), "https://agent.example.com".parse().unwrap())
+    };
+    let path = |method: &str| format!("/lf.a2a.v1.A2AService/{method}").parse().unwrap();
+    let messages = |body| Answer::new(200, "application/grpc", body);
+
+    let mut client = stack(Answer::never());
+    client.ready().await.unwrap();
+    let codec = ProstCodec::<(), ()>::default();
+    let status = client.unary(tonic::Request::new(()), path("GetTask"), codec).await.unwrap_err();
+    assert_eq!((status.code(), status.message()), (Code::DeadlineExceeded, "no response head within 50 ms"));
+    let details = String::from_utf8_lossy(status.details());
+    for word in ["google.rpc.ErrorInfo", "CAPABILITY_TIMEOUT", "a2a-guard", "GetTask over GRPC 1.0"] {
+        assert!(details.contains(word), "{word}: {details}");
+    }
+
+    // StreamResponse { task: Task { id: "t-1", status: { state: WORKING } } }
+    let working = &b"\0\0\0\0\x0b\x0a\x09\x0a\x03t-1\x1a\x02\x08\x02"[..];
+    let mut client = stack(messages(MockBody::new().data(working).hang()));
+    client.ready().await.unwrap();
+    let codec = ProstCodec::<(), ()>::default();
+    let stream = client.server_streaming(tonic::Request::new(()), path("SendStreamingMessage"), codec).await;
+    let mut stream = stream.unwrap().into_inner();
+    assert_eq!(stream.message().await.unwrap(), Some(()));
+    let status = stream.message().await.unwrap_err();
+    assert_eq!((status.code(), status.message()), (Code::DeadlineExceeded, "no bytes within 50 ms"));
+    assert!(String::from_utf8_lossy(status.details()).contains("t-1"));
+}
+
+/// What the agent itself says is what tonic would have seen without the layers.
+#[tokio::test(start_paused = true)]
+async fn tonic_reads_the_agents_own_status() {
+    use tonic::{Code, client::Grpc};
+    use tonic_prost::ProstCodec;
+
+    let body = MockBody::new().trailers("grpc-status", "5");
+    let answer = Answer::new(200, "application/grpc", body).header("x-request-id", "7");
+    let layers = ServiceBuilder::new()
+        .layer(CallLayer::new())
+        .layer(RefusalResponseLayer::new())
+        .layer(plain().build().unwrap());
+    let service = layers.service(Peer::new([answer]));
+    let mut client = Grpc::with_origin(service, "https://agent.example.com".parse().unwrap());
+    client.ready().await.unwrap();
+    let path = "/lf.a2a.v1.A2AService/GetTask".parse().unwrap();
+    let status = client.unary(tonic::Request::new(()), path, ProstCodec::<(), ()>::default()).await.unwrap_err();
+    assert_eq!((status.code(), status.message(), status.details().len()), (Code::NotFound, "", 0));
+    assert_eq!(status.metadata().get("x-request-id").unwrap(), "7");
 }
