@@ -11,12 +11,16 @@ mod clock;
 pub mod error;
 mod flights;
 mod limits;
+pub mod observability;
 pub mod outcome;
 #[cfg(feature = "signatures")]
 #[cfg_attr(docsrs, doc(cfg(feature = "signatures")))]
 pub mod signatures;
 pub mod probe_cache;
 pub mod refusal_response;
+#[cfg(feature = "retry")]
+#[cfg_attr(docsrs, doc(cfg(feature = "retry")))]
+pub mod retry;
 pub mod terminal_state;
 #[cfg(feature = "tonic")]
 pub mod tonic;
