@@ -49,7 +49,10 @@ pub(super) fn of(failure: &Failure) -> Retry {
         Class::Unavailable if failure.seen.retry_after.is_some() => return Retry::After,
         _ => {}
     }
-    if failure.card.as_ref().is_some_and(|card| card.retry_after().is_some()) {
+    // Until then the same is answered from memory.
+    let waits =
+        failure.seen.retry_after.is_some() || failure.card.as_ref().is_some_and(|card| card.retry_after().is_some());
+    if failure.card.is_some() && waits {
         return Retry::After;
     }
     let asked_to_wait = failure.peer.as_ref().is_some_and(|peer| peer.retry_after.is_some());
