@@ -11,7 +11,11 @@ pub mod error;
 mod flights;
 mod limits;
 pub mod outcome;
+pub mod probe_cache;
+pub mod refusal_response;
 pub mod terminal_state;
+#[cfg(feature = "tonic")]
+pub mod tonic;
 mod transport;
 pub mod wire;
 mod words;
@@ -26,6 +30,8 @@ pub use crate::{
     },
     limits::{LimitOverrides, Limits},
     outcome::{Class, Observe, Outcome, OutcomeKind},
+    probe_cache::ProbeCacheLayer,
+    refusal_response::{RefusalResponseBody, RefusalResponseFuture, RefusalResponseLayer, RefusalResponseService},
     terminal_state::{
         ConfigError, Recovery, TerminalStateBody, TerminalStateBuilder, TerminalStateFuture, TerminalStateLayer,
         TerminalStateService,

@@ -31,7 +31,7 @@ fn contradicts(card: &HeldCard, asked: Option<&Asked>, error: &CallError) -> boo
     match error.outcome() {
         OutcomeKind::Refused => {}
         // The card says that a skill, or an endpoint, is where it is not.
-        OutcomeKind::Stale => return true,
+        OutcomeKind::Stale => return !error.failure().remembered,
         _ => return false,
     }
     if error.class() == Class::EndpointNotFound {

@@ -172,6 +172,11 @@ impl Rules {
                 location: Some(Box::new(held.location().clone())),
             })?;
         }
+        // A request that names no version is one of the interface's; errors and layers below are to know.
+        if let (None, Some(version)) = (call.version(), interface.version().known()) {
+            *call = std::mem::take(call).with_version(version);
+            tell(request, call);
+        }
         if let Some(operation) = call.operation() {
             card.check_operation(operation).map_err(of_flaw)?;
         }
@@ -180,7 +185,7 @@ impl Rules {
             card.check_extensions(&used, &[]).map_err(of_flaw)?;
         }
         admission::check(&self.admissions, call, request.uri())?;
-        let version = call.version().or_else(|| interface.version().known());
+        let version = call.version();
         if version == Some(ProtocolVersion::V1_0) {
             state_version(request);
         }

@@ -232,6 +232,7 @@ where
         let mut failure = Failure::of_card(failure, call.clone(), call.elapsed());
         // Other credentials are another question, and may be asked at once.
         failure.seen.retry_after = after.filter(|_| failure.class != Class::Unauthorized);
+        failure.remembered = failure.seen.retry_after.is_some();
         let error = CallError::new(failure);
         self.tell(call, error.outcome(), error.class(), Some(&error));
         error
