@@ -197,7 +197,13 @@ fn compare<'c>(
     if !url.same_authority(&target.url) {
         return differs(MismatchField::Authority);
     }
-    let Some(rest) = path_rest(interface, url, target) else {
+    // The path of a gRPC target is no other binding's.
+    let rest = if other_binding && target.binding == Some(Binding::Grpc) {
+        Some("")
+    } else {
+        path_rest(interface, url, target)
+    };
+    let Some(rest) = rest else {
         return differs(MismatchField::Path);
     };
     if other_binding {

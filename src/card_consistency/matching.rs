@@ -14,9 +14,13 @@ use super::{
     tenant,
 };
 use crate::{
-    call::{Binding, Call, CallBody, Operation, ProtocolVersion, method_of, operation_prefix},
+    call::{
+        Binding, Call, CallBody, Operation, ProtocolVersion, grpc_layout_of, method_of, operation_prefix,
+        split_grpc_path,
+    },
     card::{AgentCard, AgentInterface, CardUrl, Found, Target, UrlPolicy},
     error::CardFailure,
+    wire::grpc::encode,
 };
 
 const VERSION: HeaderName = HeaderName::from_static("a2a-version");
@@ -33,11 +37,13 @@ pub(super) struct Rules {
     pub(super) first_event: Option<Arc<FirstEventExtension>>,
 }
 
-/// The base path of the target: what stands in front of the operation over HTTP+JSON, the whole path otherwise.
+/// The base path of the target: what stands in front of the operation over HTTP+JSON and of the service over gRPC, the
+/// whole path over JSON-RPC.
 pub(super) fn base_path<'a, B>(request: &'a Request<B>, call: &Call) -> &'a str {
     let path = request.uri().path();
     match call.binding() {
         Some(Binding::HttpJson) => operation_prefix(request.method(), path).unwrap_or(path),
+        Some(Binding::Grpc) => split_grpc_path(path).0,
         _ => path,
     }
 }
@@ -98,7 +104,7 @@ impl Rules {
             let found = target(uri, &other).and_then(|at| self.interface(card, &at.with_any_query(), uri));
             matches!(found, Ok(_) | Err(CardFailure::UnsupportedVersion { .. } | CardFailure::TenantMismatch { .. }))
         };
-        let mut bindings = [Binding::JsonRpc, Binding::HttpJson].into_iter();
+        let mut bindings = [Binding::JsonRpc, Binding::HttpJson, Binding::Grpc].into_iter();
         if bindings.any(|binding| call.binding() != Some(binding) && is_here(binding)) { Ok(()) } else { Err(failure) }
     }
 
@@ -240,8 +246,11 @@ impl Rules {
 
 /// Calls that find one card may differ in slashes at the end, and in the query, which over JSON-RPC make another URL.
 fn is_at<B>(interface: &AgentInterface, call: &Call, request: &Request<B>) -> bool {
-    if call.binding() == Some(Binding::HttpJson) {
-        return !base_path(request, call).ends_with('/');
+    match call.binding() {
+        Some(Binding::HttpJson) => return !base_path(request, call).ends_with('/'),
+        // Host and port are all there is.
+        Some(Binding::Grpc) => return true,
+        _ => {}
     }
     let same = |url: &CardUrl| {
         let same_query = || CardUrl::of(request.uri()).is_ok_and(|uri| url.query_is_in(&uri));
@@ -314,10 +323,8 @@ where
     }
     match call.binding() {
         Some(Binding::JsonRpc) => {
-            let edited = request.body().as_bytes().and_then(|bytes| tenant::in_json_rpc(bytes, wanted));
-            let edited = edited.ok_or_else(|| cannot("the body is none in which it can be set"))?;
-            tenant::follow_length(request.headers_mut(), edited.len());
-            *request.body_mut() = CallBody::from(edited);
+            let edited = request.body().to_bytes().and_then(|bytes| tenant::in_json_rpc(&bytes, wanted));
+            set_body(request, edited.ok_or_else(|| cannot("the body is none in which it can be set"))?);
         }
         Some(Binding::HttpJson) => {
             let prefix = operation_prefix(request.method(), request.uri().path()).unwrap_or_default();
@@ -325,9 +332,24 @@ where
             *request.uri_mut() = uri.ok_or_else(|| cannot("the path has no place for it"))?;
             *call = std::mem::take(call).with_target(request.uri().clone());
         }
-        _ => return Err(cannot("nothing here sets it over this binding")),
+        Some(Binding::Grpc) => {
+            let message = request.body().to_bytes().ok_or_else(|| cannot("the message is not all at hand"))?;
+            let layout = call.operation().map(|operation| grpc_layout_of(operation, call.version()));
+            let layout = layout.ok_or_else(|| cannot("nobody knows where in the message it belongs"))?;
+            let edited = encode::with_tenant(&message, layout, wanted).map_err(|why| cannot(&why.to_string()))?;
+            set_body(request, edited);
+        }
+        None => return Err(cannot("nobody knows the binding")),
     }
     *call = std::mem::take(call).with_tenant(wanted);
     tell(request, call);
     Ok(())
+}
+
+fn set_body<B>(request: &mut Request<CallBody<B>>, body: Bytes)
+where
+    B: Body,
+{
+    tenant::follow_length(request.headers_mut(), body.len());
+    *request.body_mut() = CallBody::from(body);
 }

@@ -21,7 +21,7 @@ use super::{
     store::{CardAsk, CardKeyRef, HeldCard},
 };
 use crate::{
-    call::{self, Binding, Call, CallBody, Operation},
+    call::{self, Call, CallBody, Operation},
     clock,
     error::{BoxError, CallError, CardFailure, Failure, lost},
     limits::LimitOverrides,
@@ -82,7 +82,7 @@ where
             Some(call) => call.clone(),
             None => call::from_head(request.method(), request.uri(), request.headers()),
         };
-        if call.operation().is_none() || call.binding() == Some(Binding::Grpc) {
+        if call.operation().is_none() {
             return CardConsistencyFuture::calling(self.inner.call(request), call, None);
         }
         if let Err(failure) = complete(&mut request, &mut call, self.config.settings.origin.as_ref()) {

@@ -183,6 +183,10 @@ fn grpc_is_compared_by_host_and_port() {
     }
     let other = target("https://b/").with_binding(Binding::Grpc);
     assert_eq!(find(&card, &other).unwrap_err().0, MismatchField::Authority);
+    // The path of a call says nothing of another binding's interface, wherever on that host it is.
+    let rpc = self::card(&entry("https://a/rpc", "JSONRPC", "1.0", ""));
+    let call = target("https://a/").with_binding(Binding::Grpc);
+    assert_eq!(find(&rpc, &call), Err((MismatchField::Binding, "JSONRPC".into(), "GRPC".into())));
 }
 
 #[test]
