@@ -17,7 +17,7 @@ use tokio::{
 use tower_service::Service;
 
 use super::{Call, CallBody, layer::Config, naming::Naming, reading::Reading};
-use crate::limits::LimitOverrides;
+use crate::{clock, limits::LimitOverrides};
 
 /// The service of [`CallLayer`](crate::CallLayer).
 #[derive(Clone, Debug)]
@@ -58,7 +58,7 @@ where
         if !naming.wants_body() {
             let call = naming.finish(&self.config, &parts);
             parts.extensions.insert(call);
-            return self.pass(Request::from_parts(parts, CallBody::unread(body)));
+            return clock::within(began, || self.pass(Request::from_parts(parts, CallBody::unread(body))));
         }
         let mut reading = Reading::new(body, self.config.max_body);
         // Most bodies are whole already. Then nothing waits and no waker is needed, and the service that was polled
@@ -66,7 +66,7 @@ where
         if reading.poll(&mut Context::from_waker(Waker::noop()), &mut naming).is_ready() {
             let call = naming.finish(&self.config, &parts);
             parts.extensions.insert(call);
-            return self.pass(Request::from_parts(parts, reading.into_body()));
+            return clock::within(began, || self.pass(Request::from_parts(parts, reading.into_body())));
         }
         // A body that takes its time must not hold the place that a ready service has (in a concurrency limit, say).
         // The ready one is given back, and a fresh clone waited for once the body is there.

@@ -189,11 +189,13 @@ impl CallError {
         retry::of(self.failure())
     }
 
-    /// How long the peer asked to wait (`Retry-After`, or a `RetryInfo` detail).
+    /// How long the peer asked to wait (`Retry-After`, or a `RetryInfo` detail); of a card that could not be had, at least
+    /// as long as that is remembered.
     #[must_use]
     pub fn retry_after(&self) -> Option<Duration> {
-        let of_card = || self.failure().card.as_ref().and_then(|card| card.retry_after());
-        self.failure().seen.retry_after.or_else(|| self.peer().and_then(|peer| peer.retry_after)).or_else(of_card)
+        let of_card = self.failure().card.as_ref().and_then(|card| card.retry_after());
+        let of_head = self.failure().seen.retry_after.max(of_card);
+        of_head.or_else(|| self.peer().and_then(|peer| peer.retry_after))
     }
 
     /// Whether the agent may have begun to work: false only if the request cannot have reached it or was refused
