@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![warn(missing_docs, missing_debug_implementations, unreachable_pub)]
 
 pub mod call;
@@ -10,9 +11,13 @@ mod clock;
 pub mod error;
 mod flights;
 mod limits;
+pub mod observability;
 pub mod outcome;
 pub mod probe_cache;
 pub mod refusal_response;
+#[cfg(feature = "retry")]
+#[cfg_attr(docsrs, doc(cfg(feature = "retry")))]
+pub mod retry;
 pub mod terminal_state;
 #[cfg(feature = "tonic")]
 pub mod tonic;

@@ -21,8 +21,8 @@ use crate::{
     clock,
     error::{BoxError, CallError, CardFailure, Failure, lost},
     limits::LimitOverrides,
-    outcome::{Class, Observe, Outcome, OutcomeKind},
-    wire::{PeerError, Tolerated},
+    outcome::{self, Class, Observe, Outcome, OutcomeKind},
+    wire::PeerError,
 };
 
 /// The service of [`ProbeCacheLayer`](crate::ProbeCacheLayer).
@@ -154,21 +154,7 @@ where
 {
     /// Tells the observer of a call that is refused here, and nobody below hears of.
     pub(super) fn refuse(&self, error: CallError) -> CallError {
-        if self.observer.listens() {
-            self.observer.observe(&Outcome {
-                kind: error.outcome(),
-                class: error.class(),
-                call: error.call(),
-                target: error.call().target(),
-                error: Some(&error),
-                status: None,
-                task_id: error.task_id(),
-                task_state: None,
-                events: 0,
-                tolerated: Tolerated::default(),
-                began: error.call().began().unwrap_or_else(clock::now),
-            });
-        }
+        outcome::tell(&self.observer, &Outcome::of_error(&error));
         error
     }
 }

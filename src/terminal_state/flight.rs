@@ -126,6 +126,12 @@ where
     waited: bool,
     origin: Option<Box<Origin>>,
     settled: bool,
+    /// Of the answer's body, for the outcome.
+    bytes: u64,
+    /// Read where somebody observes.
+    first_event: Option<Instant>,
+    #[cfg(feature = "tracing")]
+    pub(super) span: Option<crate::observability::CallSpan>,
 }
 
 impl<O> Flight<O>
@@ -170,6 +176,10 @@ where
             waited: false,
             origin,
             settled: false,
+            bytes: 0,
+            first_event: None,
+            #[cfg(feature = "tracing")]
+            span: None,
         }
     }
 
@@ -225,6 +235,9 @@ where
     }
 
     pub(super) fn note_event(&mut self) {
+        if self.first_event.is_none() && self.config.observer.listens() {
+            self.first_event = Some(Instant::now());
+        }
         self.deadlines.note_event();
     }
 
@@ -256,6 +269,7 @@ where
         self.waited = std::mem::take(&mut self.pending);
         self.frames_unchecked += 1;
         self.bytes_unchecked = self.bytes_unchecked.saturating_add(len);
+        self.bytes = self.bytes.saturating_add(len as u64);
     }
 
     /// After a frame was judged: which bound was reached, if so much came without a Pending that the clock is due to
@@ -320,8 +334,9 @@ where
             failure.source = Some(Arc::new(error));
             return CallError::new(failure);
         }
-        let Fault { class, what, never_sent } = transport::classify(&*error);
-        let mut failure = self.failure(OutcomeKind::Transport, class, what);
+        let fault = transport::classify(&*error);
+        let Fault { class, what, never_sent } = fault;
+        let mut failure = self.failure(fault.kind(), class, what);
         failure.never_sent = never_sent || before_sending;
         failure.source = Some(Arc::new(transport::without_secrets(error)));
         CallError::new(failure)
@@ -459,6 +474,12 @@ where
         task_state: Option<TaskState>,
         tolerated: Tolerated,
     ) {
+        if !self.config.observer.listens() {
+            return;
+        }
+        if let Some(error) = error {
+            error.failure().told.set();
+        }
         self.config.observer.observe(&Outcome {
             kind,
             class,
@@ -471,6 +492,10 @@ where
             events: self.seen.events,
             tolerated,
             began: self.began,
+            first_event: self.first_event,
+            bytes: self.bytes,
+            #[cfg(feature = "tracing")]
+            span: self.span.as_ref(),
         });
     }
 }
