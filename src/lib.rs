@@ -10,6 +10,7 @@ mod client;
 mod clock;
 pub mod error;
 mod flights;
+pub mod guard;
 mod limits;
 pub mod observability;
 pub mod outcome;
@@ -36,6 +37,7 @@ pub use crate::{
         AgentCardResolutionError, BoxError, CallError, CapabilityNegotiationError, CapabilityTimeout, CardFailure,
         PeerResponse, Refusal, Retry, StaleAgentCardError, TransportError, UntypedRuntimeFailure,
     },
+    guard::{Guard, GuardBuilder, GuardError, RenderedGuard},
     limits::{LimitOverrides, Limits},
     outcome::{Class, Observe, Outcome, OutcomeKind},
     probe_cache::ProbeCacheLayer,
