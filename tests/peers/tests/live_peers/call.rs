@@ -1,0 +1,202 @@
+//! One call through the full stack, and what came of it.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use a2a_guard::card_consistency::{CardConsistencyLayer, CardStore};
+use a2a_guard::{CallBody, CallError, CallLayer, Limits, Observe, Outcome, TerminalStateLayer};
+use bytes::Bytes;
+use http::Request;
+use http_body_util::{BodyExt, Full};
+use hyper_util::client::legacy::Client;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::rt::TokioExecutor;
+use tokio::time::timeout;
+use tower::{ServiceBuilder, ServiceExt};
+
+use crate::tap::{Exchange, Tap};
+
+/// Beyond its longest bound no call may go on.
+const HUNG: Duration = Duration::from_secs(5);
+
+pub(crate) type Http = Client<HttpConnector, CallBody<Full<Bytes>>>;
+
+pub(crate) fn http() -> Http {
+    Client::builder(TokioExecutor::new()).build_http()
+}
+
+/// What every call of a server goes through.
+#[derive(Clone)]
+pub(crate) struct Stack {
+    pub(crate) client: Http,
+    pub(crate) cards: CardStore,
+}
+
+impl Stack {
+    pub(crate) fn new() -> Self {
+        let cards = CardStore::builder(http()).build().unwrap();
+        Self { client: http(), cards }
+    }
+}
+
+/// The bounds of a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Patience {
+    /// For verbs that no server has a reason to be slow about.
+    Long,
+    /// For those that some server never answers.
+    Short,
+    /// Longer than the servers' own interval of keep-alives (15 s), in `idle`, and beyond that in `event_gap`.
+    KeepAlive,
+}
+
+impl Patience {
+    pub(crate) fn limits(self) -> Limits {
+        let (head, idle, gap) = match self {
+            Self::Long => (20, 20, 20),
+            Self::Short => (3, 3, 3),
+            Self::KeepAlive => (10, 17, 25),
+        };
+        let seconds = Duration::from_secs;
+        Limits::default()
+            .head(seconds(head))
+            .blocking_head(seconds(head))
+            .first_event(seconds(head))
+            .idle(seconds(idle))
+            .event_gap(seconds(gap))
+            .linger(seconds(1))
+            .auth_wait(seconds(2))
+            .total(self.total())
+    }
+
+    fn total(self) -> Duration {
+        Duration::from_secs(40)
+    }
+}
+
+/// How a call ended.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Ended {
+    /// `outcome/class`, as the caller got it.
+    pub(crate) what: String,
+    pub(crate) task_id: Option<String>,
+    pub(crate) task_state: Option<&'static str>,
+    pub(crate) tolerated: Vec<&'static str>,
+    pub(crate) code: Option<i64>,
+    pub(crate) a2a_error: Option<&'static str>,
+    /// The error in words.
+    pub(crate) message: String,
+    /// What the caller got of a success.
+    pub(crate) body: Bytes,
+    pub(crate) exchanges: Vec<Exchange>,
+    /// What no call may do, whatever its outcome.
+    pub(crate) violations: Vec<String>,
+}
+
+/// What the observer was told.
+#[derive(Clone, Debug)]
+struct Told {
+    what: String,
+    task_id: Option<String>,
+    task_state: Option<&'static str>,
+    tolerated: Vec<&'static str>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Outcomes(Arc<Mutex<Vec<Told>>>);
+
+impl Observe for Outcomes {
+    fn observe(&self, outcome: &Outcome<'_>) {
+        self.0.lock().unwrap().push(Told {
+            what: format!("{}/{}", outcome.kind().as_str(), outcome.class().as_str()),
+            task_id: outcome.task_id().map(str::to_owned),
+            task_state: outcome.task_state().map(|state| state.as_str()),
+            tolerated: outcome.tolerated().iter().collect(),
+        });
+    }
+}
+
+impl Stack {
+    pub(crate) async fn call(&self, request: Request<Full<Bytes>>, patience: Patience) -> Ended {
+        let (outcomes, tap) = (Outcomes::default(), Tap::default());
+        let ends = patience.total() + HUNG;
+        let result = timeout(ends, self.run(request, patience, &outcomes, &tap)).await;
+        let mut ended = match &result {
+            Ok(Ok(body)) => Ended { what: "success/success".into(), body: body.clone(), ..Ended::default() },
+            Ok(Err(error)) => failed(error),
+            Err(_) => Ended { what: "hung".into(), ..Ended::default() },
+        };
+        ended.exchanges = tap.exchanges();
+        let told = outcomes.0.lock().unwrap().clone();
+        check_told(&mut ended, &told);
+        if let (Ok(Ok(body)), [exchange]) = (&result, ended.exchanges.as_slice()) {
+            // A stream that the layer ended is cut behind the event that it took for the last.
+            let streams = exchange.head.as_ref().is_some_and(|head| is_event_stream(&head.headers));
+            if *body != exchange.body && !(streams && exchange.body.starts_with(body)) {
+                ended.violations.push("the bytes handed on are not those that came".into());
+            }
+        }
+        ended
+    }
+
+    async fn run(
+        &self,
+        request: Request<Full<Bytes>>,
+        patience: Patience,
+        outcomes: &Outcomes,
+        tap: &Tap,
+    ) -> Result<Bytes, CallError> {
+        let terminal = TerminalStateLayer::builder().limits(patience.limits()).observe(outcomes.clone());
+        let response = ServiceBuilder::new()
+            .layer(CallLayer::new())
+            .layer(CardConsistencyLayer::new(self.cards.clone()))
+            .layer(terminal.build().unwrap())
+            .layer(tap.clone())
+            .service(self.client.clone())
+            .oneshot(request)
+            .await?;
+        Ok(response.into_body().collect().await?.to_bytes())
+    }
+}
+
+fn failed(error: &CallError) -> Ended {
+    Ended {
+        what: format!("{}/{}", error.outcome().as_str(), error.class().as_str()),
+        task_id: error.task_id().map(str::to_owned),
+        task_state: error.task_state().map(|state| state.as_str()),
+        tolerated: error.tolerated().iter().collect(),
+        code: error.code(),
+        a2a_error: error.a2a_error().map(|known| known.name()),
+        message: error.to_string(),
+        ..Ended::default()
+    }
+}
+
+/// One outcome for each call that was sent, none for others, and the same one that the caller got.
+fn check_told(ended: &mut Ended, told: &[Told]) {
+    let refused_before = ended.what.starts_with("card/");
+    match told {
+        [] if refused_before || ended.what == "hung" => {}
+        [told] if told.what == ended.what && !refused_before => {
+            if ended.what == "success/success" {
+                ended.task_id = told.task_id.clone();
+                ended.task_state = told.task_state;
+                ended.tolerated = told.tolerated.clone();
+            } else if told.task_state != ended.task_state {
+                ended.violations.push(format!("the observer saw the state {:?}", told.task_state));
+            }
+        }
+        other => {
+            let words: Vec<_> = other.iter().map(|told| told.what.as_str()).collect();
+            ended.violations.push(format!("the observer was told {words:?}"));
+        }
+    }
+    if refused_before && !ended.exchanges.is_empty() {
+        ended.violations.push("refused before dispatch, and sent all the same".into());
+    }
+}
+
+fn is_event_stream(headers: &http::HeaderMap) -> bool {
+    let media_type = headers.get(http::header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    media_type.is_some_and(|media_type| media_type.starts_with("text/event-stream"))
+}
