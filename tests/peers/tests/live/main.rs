@@ -24,6 +24,7 @@ macro_rules! over_both_bindings {
 
 mod ask;
 mod caller;
+mod cards;
 mod faults;
 mod recovery;
 mod refusals;

@@ -76,7 +76,7 @@ impl Line {
             Self::Py1Old | Self::Js1Old => Some("0.3"),
             Self::Lf | Self::Py1 | Self::Js1 => Some("1.0"),
         };
-        Endpoint { version: self.version(), header, origin, rpc, rest }
+        Endpoint { version: self.version(), header, rpc, rest }
     }
 }
 
@@ -86,7 +86,6 @@ pub(crate) struct Endpoint {
     pub(crate) version: ProtocolVersion,
     /// What is sent as `A2A-Version`.
     pub(crate) header: Option<&'static str>,
-    pub(crate) origin: String,
     pub(crate) rpc: String,
     pub(crate) rest: String,
 }

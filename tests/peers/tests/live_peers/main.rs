@@ -9,6 +9,7 @@
 
 mod ask;
 mod call;
+mod cards;
 mod cell;
 mod expect;
 mod kill;
@@ -92,12 +93,22 @@ async fn run(sdk: Sdk) -> Result<Vec<Section>, String> {
     let lines: Vec<Line> = Line::ALL.into_iter().filter(|line| line.sdk() == sdk).collect();
     let lines = lines.into_iter().map(|line| async move {
         let at = || line.endpoint(server.ports(line.profile()));
-        let main = futures::future::join(verbs::section(line, at()), operations::section(line, at()));
         // The other profiles speak one version each.
-        let others =
-            async { if line.profile() == "full" { Some(profiles::section(line, server).await) } else { None } };
-        let ((verbs, operations), others, killed) = futures::join!(main, others, kill::section(line));
-        Ok([Some(verbs), Some(operations), others, Some(killed?)].into_iter().flatten().collect())
+        let others = async {
+            match line.profile() {
+                "full" => Some(profiles::section(line, server).await),
+                _ => None,
+            }
+        };
+        let (verbs, operations, others, cards, killed) = futures::join!(
+            verbs::section(line, at()),
+            operations::section(line, at()),
+            others,
+            cards::section(line, server),
+            kill::section(line),
+        );
+        let sections = [Some(verbs), Some(operations), others, Some(cards), Some(killed?)];
+        Ok(sections.into_iter().flatten().collect())
     });
     let sections: Result<Vec<Vec<Section>>, String> = join_all(lines).await.into_iter().collect();
     Ok(sections?.into_iter().flatten().collect())

@@ -1,15 +1,20 @@
 //! The operations around a task, and what each comes to.
 
+use std::time::Duration;
+
 use a2a_guard::Binding;
 use futures::future::join_all;
+use tokio::time::sleep;
 
 use crate::ask::Ask;
 use crate::call::Patience;
 use crate::cell::{Caller, Cell};
-use crate::expect::{State, refused, rests, success};
-use crate::line::{Endpoint, Line};
-use crate::rule::{BOTH, Rule, STREAM, UNARY, by_protocol};
+use crate::expect::{State, broken, refused, refused_as, rests, success};
+use crate::line::Endpoint;
+use crate::line::Line::{self, Js1Old, Js03, Py1Old, Py03};
+use crate::rule::{ANY, BOTH, REST, RPC, Rule, STREAM, UNARY, but, by_protocol};
 use crate::table::Section;
+use crate::verbs::CUT;
 
 static RULES: &[Rule] = &[
     by_protocol("answer to input", BOTH, rests(State::Completed), "a message to a task that waits for it resumes it"),
@@ -23,7 +28,48 @@ static RULES: &[Rule] = &[
     by_protocol("push create", UNARY, success(), "the card declares push notifications"),
     by_protocol("push delete", UNARY, success(), "an answer with nothing in it is this operation's success"),
     by_protocol("extended card", UNARY, success(), "the card declares it, and there is one"),
+    // HTTP+JSON of Python 0.3: errors are a message and a status, without a name or a code.
+    but("get unknown", UNARY, &[Py03], REST, refused_as("peer_error"), NAMELESS),
+    but("cancel unknown", UNARY, &[Py03], REST, refused_as("peer_error"), NAMELESS),
+    but("cancel finished", UNARY, &[Py03], REST, refused_as("peer_error"), NAMELESS),
+    but("message to finished", UNARY, &[Py03], REST, refused_as("peer_error"), NAMELESS),
+    // In 0.3 a message to a finished task had no error of its own.
+    but("message to finished", UNARY, &[Py03], RPC, refused("InvalidParamsError"), OLD),
+    but("message to finished", UNARY, &[Js03], ANY, refused("InvalidRequestError"), OLD),
+    but("subscribe unknown", STREAM, &[Py1Old], REST, broken("truncated"), CUT),
+    but(
+        "subscribe unknown",
+        STREAM,
+        &[Py03],
+        REST,
+        refused_as("endpoint_not_found"),
+        "0.3 says POST (0.3.0 §7.9), its proto GET, and this server knows GET alone: 405",
+    ),
+    but(
+        "subscribe unknown",
+        STREAM,
+        &[Js03],
+        REST,
+        refused("InternalError"),
+        "the SDK trips over the error that it was about to send: 500, \"Bug: toJson serializer and body must be provided\"",
+    ),
+    but(
+        "push create",
+        UNARY,
+        &[Js1Old],
+        REST,
+        refused("InvalidParamsError"),
+        "asked with the proto's whole request, as 0.3 servers want it; this one reads its field `config` as the body",
+    ),
+    but("push delete", UNARY, &[Py03, Py1Old], REST, refused_as("endpoint_not_found"), "no such route: 405, and 404"),
 ];
+
+/// Python 0.3 answers AUTH_REQUIRED before it has cleared the run away that led to it: a message that is as quick meets
+/// its `NoTaskQueue`, an internal error without a word.
+const CLEARED: Duration = Duration::from_secs(1);
+
+const NAMELESS: &str = "a message and a status (404, 409, 422), no name and no code";
+const OLD: &str = "0.3 has no error for it, and each SDK took another";
 
 /// In the profile in which everything is declared and there.
 pub(crate) async fn section(line: Line, at: Endpoint) -> Section {
@@ -40,8 +86,10 @@ async fn cells(caller: &Caller, binding: Binding) -> Vec<Cell> {
     let mut cells = Vec::new();
     for (row, verb) in [("answer to input", "input"), ("answer to auth", "auth")] {
         let task = task(caller, binding, verb).await;
+        sleep(CLEARED).await;
         cells.push(cell(row, Ask::Send { text: text(), task }).await);
         let task = self::task(caller, binding, verb).await;
+        sleep(CLEARED).await;
         cells.push(cell(row, Ask::Stream { text: text(), task }).await);
     }
     let finished = task(caller, binding, "task").await;

@@ -1,15 +1,17 @@
 //! What calls come to that the card does not cover, or the agent's guard does not let in.
 
+use a2a_guard::card_consistency::CardStore;
 use futures::future::join_all;
 
 use crate::ask::Ask;
-use crate::call::Patience;
+use crate::call::{Patience, http};
 use crate::cell::{Caller, Cell};
-use crate::expect::{State, broken, card, refused, refused_as, rests};
+use crate::expect::{State, broken, card, refused, refused_as, rests, success};
 use crate::line::Line::{self, Js1, Js03, Lf, Py1, Py03};
-use crate::rule::{ANY, BOTH, REST, RPC, Rule, STREAM, UNARY, but, by_protocol};
+use crate::rule::{ANY, BOTH, REST, Rule, STREAM, UNARY, but, by_protocol};
 use crate::sdk::Server;
 use crate::table::Section;
+use crate::verbs::NO_REASON;
 
 const UNDECLARED: &str = "the card does not declare it (§3.3.4): nothing is sent";
 
@@ -27,7 +29,32 @@ static RULES: &[Rule] = &[
     by_protocol("auth: good credentials", BOTH, rests(State::Completed), "who is known gets in"),
     by_protocol("auth: none", BOTH, refused_as("auth"), "§7.4: 401, or 403"),
     by_protocol("auth: wrong", BOTH, refused_as("auth"), "§7.4: 401, or 403"),
+    // No SDK's own hook for authentication answers so.
+    but("auth: none", BOTH, &[Lf], ANY, refused("InvalidRequestError"), AUTHORIZER),
+    but("auth: wrong", BOTH, &[Lf], ANY, refused("InvalidRequestError"), AUTHORIZER),
+    but("auth: none", BOTH, &[Py1, Py03], ANY, broken("http_status"), STARLETTE),
+    but("auth: wrong", BOTH, &[Py1, Py03], ANY, broken("http_status"), STARLETTE),
+    but("auth: none", BOTH, &[Js1, Js03], ANY, refused("InternalError"), USER_BUILDER),
+    but("auth: wrong", BOTH, &[Js1, Js03], ANY, refused("InternalError"), USER_BUILDER),
+    but("auth: none", BOTH, &[Js1], REST, refused_as("peer_error"), NO_REASON),
+    but("auth: wrong", BOTH, &[Js1], REST, refused_as("peer_error"), NO_REASON),
+    but(
+        "ext-missing: extended card",
+        UNARY,
+        &[Py03],
+        ANY,
+        success(),
+        "the SDK answers with the public card where there is no other",
+    ),
 ];
+
+const AUTHORIZER: &str = "the SDK's authorizer has no error for those whom it does not know, and picks this one";
+const STARLETTE: &str = "the framework's default for a failed authentication: 400, text/plain";
+const USER_BUILDER: &str = "a user builder that throws is an internal error: 500 with -32603";
+
+/// Where a card stands by the protocol (§8.2), named so that it is asked for there first: the framework below Python's
+/// agents answers 400 to those whom it does not know, wherever else they look for a card, and a search ends at that.
+const WELL_KNOWN: &str = "{scheme}://{authority}/.well-known/agent-card.json";
 
 /// The profiles in which less is there than in `full`.
 pub(crate) async fn section(line: Line, server: &Server) -> Section {
@@ -65,7 +92,11 @@ async fn missing(line: Line, server: &Server) -> Vec<Cell> {
 }
 
 async fn auth(line: Line, server: &Server) -> Vec<Cell> {
-    let caller = &caller(line, server, "auth");
+    let mut caller = caller(line, server, "auth");
+    if matches!(line, Py1 | Py03) {
+        caller.stack.cards = CardStore::builder(http()).location_template(WELL_KNOWN).build().unwrap();
+    }
+    let caller = &caller;
     let asks = [Ask::send("task"), Ask::stream("task")];
     let mut cells = Vec::new();
     for (row, credentials) in

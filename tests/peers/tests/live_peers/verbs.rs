@@ -2,8 +2,10 @@
 //!
 //! Reasons name the clause of the A2A 1.0 specification, or what a server does.
 
-use futures::StreamExt;
-use futures::stream;
+use std::time::Duration;
+
+use futures::future::join_all;
+use tokio::time::sleep;
 
 use crate::ask::Ask;
 use crate::call::Patience;
@@ -46,8 +48,9 @@ const CONTENT_TYPE: &str = "ContentTypeNotSupportedError";
 const INVALID_RESPONSE: &str = "InvalidAgentResponseError";
 
 /// Which of the two errors that share HTTP 500 and INTERNAL it is, nobody says, and nobody guesses.
-const NO_REASON: &str = "a google.rpc.Status INTERNAL without a reason";
-const CUT: &str = "the head is out when the SDK raises what its agent raised, and the framework cuts the chunked body";
+pub(crate) const NO_REASON: &str = "a google.rpc.Status INTERNAL without a reason";
+pub(crate) const CUT: &str =
+    "the head is out when the SDK raises what its agent raised, and the framework cuts the chunked body";
 /// `EventConsumer.consume_all` raises before it reads the queue on.
 const LOSES: &str = "what the agent said between its first event and its error is lost in the SDK's queue";
 /// `taskId: requestContext.task?.id || uuidv4()` in `sendMessageStream`: the agent had made the task, the SDK's own
@@ -206,25 +209,31 @@ pub(crate) static RULES: &[Rule] = &[
     by_protocol("after", BOTH, rests(State::Completed), "nothing behind the terminal event changes the call"),
 ];
 
-/// How many calls to one server are under way at once.
-const AT_ONCE: usize = 24;
+/// The pace at which calls begin: a server that gets them all at once is late with each.
+const PACE: Duration = Duration::from_millis(60);
 
 /// Every verb, unary and streaming, over each binding.
 pub(crate) async fn section(line: Line, at: Endpoint) -> Section {
-    let bindings = at.bindings();
     let caller = &Caller::new(line, at, RULES);
     let mut wanted = Vec::new();
     for (verb, patience) in VERBS {
-        for &binding in bindings {
+        for &binding in caller.at.bindings() {
             for ask in [Ask::send(*verb), Ask::stream(*verb)] {
                 wanted.push((*verb, ask, binding, *patience));
             }
         }
     }
     // What waits longest begins first.
-    wanted.sort_by_key(|(.., patience)| *patience == Patience::Long);
-    let calls = wanted.iter().map(|(verb, ask, binding, patience)| caller.cell(verb, ask, *binding, *patience));
-    let mut cells: Vec<_> = stream::iter(calls).buffer_unordered(AT_ONCE).collect().await;
+    wanted.sort_by_key(|(.., patience)| match patience {
+        Patience::KeepAlive => 0,
+        Patience::Short => 1,
+        Patience::Long => 2,
+    });
+    let calls = wanted.iter().zip(0..).map(|((verb, ask, binding, patience), number)| async move {
+        sleep(PACE * number).await;
+        caller.cell(verb, ask, *binding, *patience).await
+    });
+    let mut cells = join_all(calls).await;
     cells.sort_by_key(|cell| VERBS.iter().position(|(verb, _)| *verb == cell.row));
     Section { title: line.title().to_owned(), cells, ..Section::default() }
 }
