@@ -10,6 +10,8 @@ pub mod error;
 mod limits;
 pub mod outcome;
 pub mod terminal_state;
+#[cfg(feature = "tonic")]
+pub mod tonic;
 mod transport;
 pub mod wire;
 

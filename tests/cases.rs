@@ -12,6 +12,9 @@ mod card;
 mod case;
 #[path = "../examples/replay/facts.rs"]
 mod facts;
+#[allow(dead_code, reason = "cases need a part of what a script can say")]
+#[path = "../examples/support/h2_peer.rs"]
+mod h2_peer;
 #[path = "../examples/support/loopback.rs"]
 mod loopback;
 #[allow(dead_code, reason = "cases need a part of what a script can say")]

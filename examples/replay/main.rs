@@ -5,7 +5,7 @@
 //! ```
 //!
 //! Each PATH is a case file, or a folder that is searched for them. The case's response is served
-//! from a loopback socket, with the stated bytes, times and ending; its request goes through the
+//! from a loopback socket, over HTTP/2 if it is a gRPC call's, with the stated bytes, times and ending; its request goes through the
 //! whole stack, with the card layer where the case has a card. In a card case the card is resolved
 //! and an interface selected. Standard output gets one JSON line a case and a summary, standard error the reason
 //! of each failure and of each skip. The exit status is 1 if any case failed.
@@ -23,6 +23,9 @@ use tokio::sync::Semaphore;
 mod card;
 mod case;
 mod facts;
+#[allow(dead_code, reason = "cases need a part of what a script can say")]
+#[path = "../support/h2_peer.rs"]
+mod h2_peer;
 #[path = "../support/loopback.rs"]
 mod loopback;
 #[allow(dead_code, reason = "cases need a part of what a script can say")]

@@ -1,6 +1,7 @@
 //! Runs one case: the request goes through the layers and meets the scripted response.
 
 use std::{
+    net::SocketAddr,
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
@@ -10,7 +11,7 @@ use a2a_guard::{
     card_consistency::{CardConsistencyLayer, CardStore},
 };
 use bytes::Bytes;
-use http::{HeaderName, StatusCode};
+use http::{HeaderMap, HeaderName, StatusCode};
 use http_body_util::{BodyExt, Full};
 use hyper_util::{client::legacy::Client, rt::TokioExecutor};
 use serde::Serialize;
@@ -22,8 +23,9 @@ use crate::{
     card::{self, Resolved},
     case::{BoxError, Case, REGION_HEADER, SKILL_HEADER},
     facts::{Facts, asserted, differences},
+    h2_peer,
     loopback::Loopback,
-    peer::{Peer, Request, Script},
+    peer::{Peer, Request},
 };
 
 /// A case that has not ended this long after its last bound never will.
@@ -139,7 +141,7 @@ struct Played {
 
 /// Serves the case's response, and sends its request through the layers.
 async fn play(case: &Case) -> Result<Played, BoxError> {
-    let peer = Peer::serve(case.scripts()?).await?;
+    let peer = Agent::serve(case).await?;
     let observed = Arc::new(Mutex::new(Vec::new()));
     let observer = Arc::clone(&observed);
     let naming = CallLayer::new()
@@ -152,7 +154,9 @@ async fn play(case: &Case) -> Result<Played, BoxError> {
             observed.push(Observed::new(outcome));
         })
         .build()?;
-    let client = Client::builder(TokioExecutor::new()).build::<_, CallBody<Full<Bytes>>>(Loopback(peer.addr()));
+    let client = Client::builder(TokioExecutor::new())
+        .http2_only(case.is_grpc())
+        .build::<_, CallBody<Full<Bytes>>>(Loopback(peer.addr()));
     let judged = ServiceBuilder::new().layer(ending).service(client);
     // The card is served by a peer of its own, so that what is dispatched can be counted.
     let shown = match case.card() {
@@ -174,6 +178,35 @@ async fn play(case: &Case) -> Result<Played, BoxError> {
     let elapsed = started.elapsed();
     let observed = std::mem::take(&mut *observed.lock().unwrap_or_else(PoisonError::into_inner));
     Ok(Played { ended: ended.map(Result::err), elapsed, delivered, observed, requests: peer.requests() })
+}
+
+/// The agent that a case is about.
+enum Agent {
+    Http1(Peer),
+    Http2(h2_peer::Peer),
+}
+
+impl Agent {
+    async fn serve(case: &Case) -> Result<Self, BoxError> {
+        Ok(match case.is_grpc() {
+            true => Self::Http2(h2_peer::Peer::serve(case.h2_scripts()?).await?),
+            false => Self::Http1(Peer::serve(case.scripts()?).await?),
+        })
+    }
+
+    fn addr(&self) -> SocketAddr {
+        match self {
+            Self::Http1(peer) => peer.addr(),
+            Self::Http2(peer) => peer.addr(),
+        }
+    }
+
+    fn requests(&self) -> Vec<Request> {
+        match self {
+            Self::Http1(peer) => peer.requests(),
+            Self::Http2(peer) => peer.requests(),
+        }
+    }
 }
 
 fn cards(peer: &Peer) -> Result<CardStore, BoxError> {
@@ -224,16 +257,15 @@ fn bytes_changed(
     error: Option<&CallError>,
     success: bool,
 ) -> Option<String> {
-    let (Ok(request), Ok(scripts)) = (case.request(), case.scripts()) else { return None };
-    let script = scripts.first()?;
+    let (Ok(request), Ok(sent)) = (case.request(), Sent::by(case)) else { return None };
     if requests.first().is_some_and(|first| !same_body(case, &first.body, request.body())) {
         return Some("the peer got another request body".to_owned());
     }
     let kept = error.and_then(|error| error.response());
-    if kept.is_some_and(|kept| !contains(&script.body(), &kept.body)) {
+    if kept.is_some_and(|kept| !contains(&sent.body, &kept.body)) {
         return Some("the error keeps bytes that the peer did not send".to_owned());
     }
-    delivered.complaint(script, success)
+    delivered.complaint(&sent, success)
 }
 
 /// Whether a request arrived as it was sent. Where a card names the tenant, it may have been set.
@@ -246,11 +278,39 @@ fn same_body(case: &Case, arrived: &[u8], sent: &[u8]) -> bool {
     arrived == sent || (case.card().is_some() && without_tenant(arrived) == without_tenant(sent))
 }
 
+/// What the peer answers first.
+struct Sent {
+    status: Option<u16>,
+    body: Bytes,
+    trailers: Option<HeaderMap>,
+    /// Whether it is a stream of events, the last of which may gain its line end.
+    events: bool,
+}
+
+impl Sent {
+    fn by(case: &Case) -> Result<Self, BoxError> {
+        if case.is_grpc() {
+            let script = case.h2_scripts()?.swap_remove(0);
+            let body = script.body();
+            let trailers = match script.end {
+                h2_peer::End::Trailers(trailers) => Some(trailers),
+                _ => None,
+            };
+            return Ok(Self { status: script.status, body, trailers, events: false });
+        }
+        let script = case.scripts()?.swap_remove(0);
+        let media = script.header_value("content-type").map(str::to_ascii_lowercase);
+        let events = media.is_some_and(|media| media.starts_with("text/event-stream"));
+        Ok(Self { status: script.status, body: script.body(), trailers: None, events })
+    }
+}
+
 /// What the caller got of the peer's response.
 #[derive(Default)]
 struct Delivered {
     status: Option<StatusCode>,
     body: Vec<u8>,
+    trailers: Option<HeaderMap>,
 }
 
 /// One call, its body read to the end. What came before an error stays in `delivered`.
@@ -267,8 +327,9 @@ where
     delivered.status = Some(response.status());
     let mut body = response.into_body();
     while let Some(frame) = body.frame().await {
-        if let Some(data) = frame?.data_ref() {
-            delivered.body.extend_from_slice(data);
+        match frame?.into_data() {
+            Ok(data) => delivered.body.extend_from_slice(&data),
+            Err(frame) => delivered.trailers = frame.into_trailers().ok(),
         }
     }
     Ok(())
@@ -277,25 +338,24 @@ where
 impl Delivered {
     /// A success is delivered byte for byte, a failure up to some byte. The last event of a
     /// stream may have gained the line end that it lacked.
-    fn complaint(&self, script: &Script, success: bool) -> Option<String> {
-        let Self { status, body } = self;
+    fn complaint(&self, sent: &Sent, success: bool) -> Option<String> {
+        let Self { status, body, trailers } = self;
         let status = (*status)?.as_u16();
-        if script.status != Some(status) {
-            return Some(format!("{:?} arrived as {status}", script.status));
+        if sent.status != Some(status) {
+            return Some(format!("{:?} arrived as {status}", sent.status));
         }
-        let sent = script.body();
-        let stream = script.header_value("content-type").is_some_and(|media| {
-            let media = media.to_ascii_lowercase();
-            media.starts_with("text/event-stream")
-        });
-        let unchanged = match body.strip_prefix(&sent[..]) {
+        // Where the peer sent none, a success that was cut short may have gained some.
+        if success && sent.trailers.is_some() && *trailers != sent.trailers {
+            return Some(format!("the trailers {:?} arrived as {trailers:?}", sent.trailers));
+        }
+        let unchanged = match body.strip_prefix(&sent.body[..]) {
             Some([]) => true,
-            Some(gained) => stream && gained.len() <= 4 && is_line_end(gained),
-            None => !success && sent.starts_with(body),
+            Some(gained) => sent.events && gained.len() <= 4 && is_line_end(gained),
+            None => !success && sent.body.starts_with(body),
         };
         match unchanged {
             true => None,
-            false => Some(format!("{} bytes were sent, {} delivered, and they differ", sent.len(), body.len())),
+            false => Some(format!("{} bytes were sent, {} delivered, and they differ", sent.body.len(), body.len())),
         }
     }
 }

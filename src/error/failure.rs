@@ -2,7 +2,7 @@ use std::{error::Error as StdError, sync::Arc, time::Duration};
 
 use http::StatusCode;
 
-use super::{BoxError, CardFailure, PeerResponse};
+use super::{BoxError, CallError, CardFailure, PeerResponse};
 use crate::{
     call::Call,
     outcome::{Class, OutcomeKind},
@@ -29,6 +29,9 @@ pub(crate) struct Failure {
     pub(crate) source: Option<Arc<BoxError>>,
     /// The peer never saw the request, whatever the class says: the connection was never there, or it said so.
     pub(crate) never_sent: bool,
+    /// What tonic takes it for.
+    #[cfg(feature = "tonic")]
+    pub(crate) status: crate::tonic::StatusCell,
 }
 
 /// What was seen of the answer before it failed.
@@ -58,6 +61,8 @@ impl Failure {
             card: None,
             source: None,
             never_sent: false,
+            #[cfg(feature = "tonic")]
+            status: crate::tonic::StatusCell::default(),
         }
     }
 
@@ -72,6 +77,17 @@ impl Failure {
         failure.never_sent = true;
         failure.card = Some(Box::new(card));
         failure
+    }
+
+    /// The source that the error of this failure shows: the cause, behind the status that tonic looks for.
+    pub(crate) fn source_of(&self, error: impl FnOnce() -> CallError) -> Option<&(dyn StdError + 'static)> {
+        #[cfg(feature = "tonic")]
+        if let Some(status) = self.status.get(self, error) {
+            return Some(status);
+        }
+        #[cfg(not(feature = "tonic"))]
+        let _ = error;
+        self.source()
     }
 
     pub(crate) fn source(&self) -> Option<&(dyn StdError + 'static)> {

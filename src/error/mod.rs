@@ -3,7 +3,8 @@
 mod card;
 mod display;
 mod failure;
-mod grpc_code;
+#[cfg(feature = "tonic")]
+mod grpc_status;
 mod kinds;
 mod recognise;
 mod response;
@@ -19,6 +20,9 @@ pub(crate) use self::{
     failure::{Failure, Seen},
     recognise::{chain, recognise},
 };
+
+#[cfg(feature = "tonic")]
+pub(crate) use self::grpc_status::GrpcStatus;
 
 use std::{error::Error as StdError, fmt, sync::Arc, time::Duration};
 
@@ -168,7 +172,7 @@ impl CallError {
     /// The gRPC status code, if the peer gave one: over HTTP+JSON, by the name in its `google.rpc.Status` (§11.6).
     #[must_use]
     pub fn grpc_code(&self) -> Option<i32> {
-        self.peer().and_then(|peer| peer.status.as_deref()).and_then(grpc_code::of_name)
+        self.peer().and_then(|peer| peer.status.as_deref()).and_then(crate::wire::grpc::code::code_of_name)
     }
 
     /// Whether the request may be sent again.
@@ -300,6 +304,6 @@ impl fmt::Debug for CallError {
 
 impl StdError for CallError {
     fn source(&self) -> Option<&(dyn StdError + 'static)> {
-        self.failure().source()
+        self.failure().source_of(|| self.clone())
     }
 }

@@ -1,10 +1,14 @@
 //! What a connection failure says about the request: whether it can have reached the peer.
 
+#[cfg(any(feature = "hyper", feature = "tonic"))]
+mod h2;
 #[cfg(feature = "hyper")]
 mod hyper;
 mod io;
 #[cfg(feature = "reqwest")]
 mod reqwest;
+#[cfg(feature = "tonic")]
+mod tonic;
 
 use std::error::Error as StdError;
 
@@ -24,14 +28,14 @@ pub(crate) struct Fault {
 
 impl Fault {
     const CONNECT: Self = Self { class: Class::Connect, what: "no connection", never_sent: true };
-    #[cfg(any(feature = "hyper", feature = "reqwest"))]
+    #[cfg(any(feature = "hyper", feature = "reqwest", feature = "tonic"))]
     const TLS: Self = Self { class: Class::Tls, what: "no secure connection", never_sent: true };
     const LOST: Self = Self {
         class: Class::ConnectionLost,
         what: "the connection was lost before a response came",
         never_sent: false,
     };
-    #[cfg(feature = "hyper")]
+    #[cfg(any(feature = "hyper", feature = "tonic"))]
     const REFUSED_STREAM: Self =
         Self { class: Class::ConnectionLost, what: "the peer refused the stream unread", never_sent: true };
 }
@@ -43,6 +47,17 @@ pub(crate) fn without_secrets(error: BoxError) -> BoxError {
     error
 }
 
+/// Whether a timer below the layers ended the call.
+pub(crate) fn is_expired(error: &(dyn StdError + 'static)) -> bool {
+    #[cfg(feature = "tonic")]
+    return tonic::is_expired(error);
+    #[cfg(not(feature = "tonic"))]
+    {
+        let _ = error;
+        false
+    }
+}
+
 /// Classifies an error by everything in its chain that is understood: the first that knows wins, and what nobody
 /// knows may have reached the peer.
 pub(crate) fn classify(error: &(dyn StdError + 'static)) -> Fault {
@@ -52,6 +67,14 @@ pub(crate) fn classify(error: &(dyn StdError + 'static)) -> Fault {
     }
     #[cfg(feature = "hyper")]
     if let Some(fault) = first_in_chain(error, hyper::fault) {
+        return fault;
+    }
+    #[cfg(feature = "tonic")]
+    if let Some(fault) = first_in_chain(error, tonic::fault) {
+        return fault;
+    }
+    #[cfg(any(feature = "hyper", feature = "tonic"))]
+    if let Some(fault) = first_in_chain(error, h2::fault) {
         return fault;
     }
     first_in_chain(error, io::fault).unwrap_or(Fault::LOST)

@@ -9,6 +9,7 @@
 //! ```
 
 mod agent;
+mod grpc;
 mod keep_alive;
 mod script;
 
@@ -18,8 +19,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use a2a::{
-    A2AError, AgentCapabilities, AgentCard, AgentInterface, AgentSkill, TRANSPORT_PROTOCOL_HTTP_JSON,
-    TRANSPORT_PROTOCOL_JSONRPC,
+    A2AError, AgentCapabilities, AgentCard, AgentInterface, AgentSkill, TRANSPORT_PROTOCOL_GRPC,
+    TRANSPORT_PROTOCOL_HTTP_JSON, TRANSPORT_PROTOCOL_JSONRPC,
 };
 use a2a_server::{
     DefaultRequestHandler, HttpPushSender, InMemoryPushConfigStore, InMemoryTaskStore, ServiceParams, StaticAgentCard,
@@ -101,7 +102,52 @@ impl Drop for Server {
     }
 }
 
+/// The same agent over gRPC, on a port of its own. Dropping it ends it, and its connections with it.
+#[derive(Debug)]
+pub struct GrpcServer {
+    address: SocketAddr,
+    serving: JoinHandle<()>,
+}
+
+impl GrpcServer {
+    /// Binds a free port and serves on the current runtime.
+    ///
+    /// # Errors
+    /// If no port of the loopback interface can be bound.
+    pub async fn start(profile: Profile) -> io::Result<Self> {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
+        let address = listener.local_addr()?;
+        let interface = AgentInterface::new(format!("http://{address}"), TRANSPORT_PROTOCOL_GRPC);
+        let (handler, _) = handler(profile, vec![interface]);
+        let serving = tokio::spawn(grpc::serve(listener, handler));
+        Ok(Self { address, serving })
+    }
+
+    /// What a channel connects to.
+    pub fn origin(&self) -> String {
+        format!("http://{}", self.address)
+    }
+}
+
+impl Drop for GrpcServer {
+    fn drop(&mut self) {
+        self.serving.abort();
+    }
+}
+
 fn router(profile: Profile, address: SocketAddr) -> axum::Router {
+    let interfaces = vec![
+        AgentInterface::new(format!("http://{address}/rpc"), TRANSPORT_PROTOCOL_JSONRPC),
+        AgentInterface::new(format!("http://{address}/rest"), TRANSPORT_PROTOCOL_HTTP_JSON),
+    ];
+    let (handler, card) = handler(profile, interfaces);
+    axum::Router::new()
+        .nest("/rpc", a2a_server::jsonrpc::jsonrpc_router(Arc::clone(&handler)))
+        .nest("/rest", a2a_server::rest::rest_router(handler))
+        .merge(a2a_server::agent_card::agent_card_router(Arc::new(StaticAgentCard::new(card))))
+}
+
+fn handler(profile: Profile, interfaces: Vec<AgentInterface>) -> (Arc<DefaultRequestHandler>, AgentCard) {
     let able = profile != Profile::Bare;
     let capabilities = AgentCapabilities {
         streaming: Some(able),
@@ -109,7 +155,7 @@ fn router(profile: Profile, address: SocketAddr) -> axum::Router {
         extensions: None,
         extended_agent_card: Some(able),
     };
-    let card = card(address, capabilities.clone());
+    let card = card(interfaces, capabilities.clone());
     let mut handler =
         DefaultRequestHandler::new(ScriptedAgent, InMemoryTaskStore::new()).with_capabilities(capabilities);
     if matches!(profile, Profile::Full | Profile::Auth) {
@@ -130,14 +176,10 @@ fn router(profile: Profile, address: SocketAddr) -> axum::Router {
             }
         });
     }
-    let handler = Arc::new(handler);
-    axum::Router::new()
-        .nest("/rpc", a2a_server::jsonrpc::jsonrpc_router(Arc::clone(&handler)))
-        .nest("/rest", a2a_server::rest::rest_router(handler))
-        .merge(a2a_server::agent_card::agent_card_router(Arc::new(StaticAgentCard::new(card))))
+    (Arc::new(handler), card)
 }
 
-fn card(address: SocketAddr, capabilities: AgentCapabilities) -> AgentCard {
+fn card(supported_interfaces: Vec<AgentInterface>, capabilities: AgentCapabilities) -> AgentCard {
     AgentCard {
         name: "scripted agent".into(),
         description: "does what the text of a message says".into(),
@@ -156,10 +198,7 @@ fn card(address: SocketAddr, capabilities: AgentCapabilities) -> AgentCard {
         }],
         default_input_modes: vec!["text/plain".into()],
         default_output_modes: vec!["text/plain".into()],
-        supported_interfaces: vec![
-            AgentInterface::new(format!("http://{address}/rpc"), TRANSPORT_PROTOCOL_JSONRPC),
-            AgentInterface::new(format!("http://{address}/rest"), TRANSPORT_PROTOCOL_HTTP_JSON),
-        ],
+        supported_interfaces,
         security_schemes: None,
         security_requirements: None,
         documentation_url: None,
