@@ -6,14 +6,18 @@ pub mod call;
 pub mod card;
 pub mod card_consistency;
 mod client;
+mod clock;
 pub mod error;
+mod flights;
 mod limits;
 pub mod outcome;
+pub mod probe_cache;
 pub mod terminal_state;
 #[cfg(feature = "tonic")]
 pub mod tonic;
 mod transport;
 pub mod wire;
+mod words;
 
 pub use crate::{
     call::{
@@ -21,10 +25,11 @@ pub use crate::{
     },
     error::{
         AgentCardResolutionError, BoxError, CallError, CapabilityNegotiationError, CapabilityTimeout, CardFailure,
-        PeerResponse, Refusal, Retry, TransportError, UntypedRuntimeFailure,
+        PeerResponse, Refusal, Retry, StaleAgentCardError, TransportError, UntypedRuntimeFailure,
     },
     limits::{LimitOverrides, Limits},
     outcome::{Class, Observe, Outcome, OutcomeKind},
+    probe_cache::ProbeCacheLayer,
     terminal_state::{
         ConfigError, Recovery, TerminalStateBody, TerminalStateBuilder, TerminalStateFuture, TerminalStateLayer,
         TerminalStateService,

@@ -1,4 +1,4 @@
-use std::{fmt, sync::Arc};
+use std::{fmt, sync::Arc, time::Duration};
 
 use http::Uri;
 use tokio::time::Instant;
@@ -181,6 +181,17 @@ impl Call {
     #[must_use]
     pub fn began(&self) -> Option<Instant> {
         self.facts.began
+    }
+
+    pub(crate) fn elapsed(&self) -> Duration {
+        self.began().map(|began| began.elapsed()).unwrap_or_default()
+    }
+
+    /// Whether the call hands the agent new work, and not more about a task that is there already. In 0.2 the caller
+    /// chooses the task's id, so that it tells nothing.
+    pub(crate) fn begins_task(&self) -> bool {
+        let chooses_id = self.version().is_some_and(|version| version < ProtocolVersion::V0_3);
+        self.operation().is_some_and(Operation::is_send) && (self.task_id().is_none() || chooses_id)
     }
 
     pub(crate) fn with_began(mut self, began: Instant) -> Self {

@@ -1,6 +1,5 @@
 use std::{
     pin::Pin,
-    sync::Arc,
     task::{Context, Poll, ready},
 };
 
@@ -11,8 +10,7 @@ use pin_project_lite::pin_project;
 use super::contradiction::Watch;
 use crate::{
     call::Call,
-    error::{BoxError, CallError, Failure, recognise},
-    outcome::{Class, OutcomeKind},
+    error::{BoxError, CallError, broke_off},
 };
 
 pin_project! {
@@ -45,7 +43,7 @@ where
         let this = self.project();
         Poll::Ready(match ready!(this.inner.poll_frame(cx)) {
             Some(Err(error)) => {
-                let error = named(error.into(), this.call);
+                let error = broke_off(error.into(), this.call);
                 if let Some(watch) = this.watch {
                     watch.see(&error);
                 }
@@ -63,15 +61,4 @@ where
     fn size_hint(&self) -> SizeHint {
         self.inner.size_hint()
     }
-}
-
-/// What a body fails with that has no `TerminalStateLayer` around it.
-fn named(error: BoxError, call: &Call) -> CallError {
-    recognise(error).unwrap_or_else(|error| {
-        let elapsed = call.began().map(|began| began.elapsed()).unwrap_or_default();
-        let mut failure =
-            Failure::new(OutcomeKind::Broken, Class::Truncated, "the body broke off", call.clone(), elapsed);
-        failure.source = Some(Arc::new(error));
-        CallError::new(failure)
-    })
 }

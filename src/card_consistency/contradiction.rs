@@ -27,8 +27,11 @@ impl Watch {
 
 /// Whether a refusal says that the agent cannot do what its card declares.
 fn contradicts(error: &CallError) -> bool {
-    if error.outcome() != OutcomeKind::Refused {
-        return false;
+    match error.outcome() {
+        OutcomeKind::Refused => {}
+        // The card says that a skill, or an endpoint, is where it is not.
+        OutcomeKind::Stale => return !error.failure().remembered,
+        _ => return false,
     }
     if error.class() == Class::EndpointNotFound {
         return true;

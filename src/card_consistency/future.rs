@@ -18,9 +18,7 @@ use super::{
 };
 use crate::{
     call::{Call, CallBody},
-    error::{BoxError, CallError, CardFailure, Failure, recognise},
-    outcome::OutcomeKind,
-    transport::{self, Fault},
+    error::{BoxError, CallError, CardFailure, Failure, lost},
 };
 
 pin_project! {
@@ -213,24 +211,9 @@ where
     }
 }
 
-fn elapsed(call: &Call) -> std::time::Duration {
-    call.began().map(|began| began.elapsed()).unwrap_or_default()
-}
-
 /// Refused before dispatch.
 fn refusal(call: &Call, failure: CardFailure) -> CallError {
-    CallError::new(Failure::of_card(failure, call.clone(), elapsed(call)))
-}
-
-/// What the service below failed with, if it is no [`CallError`] already.
-pub(super) fn lost(error: BoxError, call: &Call, before_sending: bool) -> CallError {
-    recognise(error).unwrap_or_else(|error| {
-        let Fault { class, what, never_sent } = transport::classify(&*error);
-        let mut failure = Failure::new(OutcomeKind::Transport, class, what, call.clone(), elapsed(call));
-        failure.never_sent = never_sent || before_sending;
-        failure.source = Some(Arc::new(transport::without_secrets(error)));
-        CallError::new(failure)
-    })
+    CallError::new(Failure::of_card(failure, call.clone(), call.elapsed()))
 }
 
 impl<S, B, R> fmt::Debug for CardConsistencyFuture<S, B, R>

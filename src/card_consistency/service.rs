@@ -21,7 +21,7 @@ use super::{
 };
 use crate::{
     call::{self, Binding, Call, CallBody},
-    error::{BoxError, CallError, CardFailure},
+    error::{BoxError, CallError, CardFailure, lost},
     limits::LimitOverrides,
 };
 
@@ -69,7 +69,7 @@ where
     type Future = CardConsistencyFuture<S, B, R>;
 
     fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), CallError>> {
-        self.inner.poll_ready(cx).map_err(|error| super::future::lost(error.into(), &Call::new(), true))
+        self.inner.poll_ready(cx).map_err(|error| lost(error.into(), &Call::new(), true))
     }
 
     fn call(&mut self, request: Request<CallBody<B>>) -> Self::Future {

@@ -10,6 +10,9 @@ use crate::{outcome::OutcomeKind, wire::text::escape};
 /// At most so many characters of a peer's text in a message.
 const PEER_TEXT: usize = 120;
 
+/// At most so many skills.
+const SKILLS: usize = 8;
+
 /// `outcome/class: what happened; shape at target, elapsed in; the task; what to do`.
 pub(super) fn line(failure: &Failure, error: &CallError, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     write!(f, "{}/{}: ", failure.kind, failure.class)?;
@@ -49,7 +52,9 @@ fn cause(failure: &Failure, error: &CallError, f: &mut fmt::Formatter<'_>) -> fm
     }
     if let Some(peer) = failure.peer.as_deref() {
         match error.a2a_error() {
-            Some(a2a) if failure.kind == OutcomeKind::Refused => f.write_str(a2a.name())?,
+            Some(a2a) if matches!(failure.kind, OutcomeKind::Refused | OutcomeKind::Stale) => {
+                f.write_str(a2a.name())?
+            }
             _ => f.write_str(failure.what)?,
         }
         if let Some(code) = peer.code {
@@ -61,7 +66,7 @@ fn cause(failure: &Failure, error: &CallError, f: &mut fmt::Formatter<'_>) -> fm
         if let Some(message) = &peer.message {
             write!(f, " \"{}\"", escape(message, PEER_TEXT))?;
         }
-        return Ok(());
+        return if failure.kind == OutcomeKind::Stale { skill(failure, error, f) } else { Ok(()) };
     }
     f.write_str(failure.what)?;
     if let Some(got) = &failure.got {
@@ -74,6 +79,32 @@ fn cause(failure: &Failure, error: &CallError, f: &mut fmt::Formatter<'_>) -> fm
         // What a client says is often not why: that stands at the end of the chain.
         if let Some(inner) = inner.filter(|inner| !outer.contains(inner.as_str())) {
             write!(f, ": {}", escape(&inner, PEER_TEXT))?;
+        }
+    }
+    Ok(())
+}
+
+/// Which skill is not here, and which are.
+fn skill(failure: &Failure, error: &CallError, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    if let Some(skill) = failure.call.skill() {
+        write!(f, ", about skill {}", escape(skill, 64))?;
+    }
+    if let Some(region) = error.region() {
+        write!(f, " in region {}", escape(region, 64))?;
+    }
+    if let Some(skills) = error.available_skills() {
+        f.write_str(", which has ")?;
+        match skills.split_first() {
+            None => f.write_str("none")?,
+            Some((first, others)) => {
+                write!(f, "{}", escape(first, 64))?;
+                for other in others.iter().take(SKILLS - 1) {
+                    write!(f, ", {}", escape(other, 64))?;
+                }
+                if skills.len() > SKILLS {
+                    write!(f, " and {} more", skills.len() - SKILLS)?;
+                }
+            }
         }
     }
     Ok(())

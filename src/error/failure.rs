@@ -29,6 +29,8 @@ pub(crate) struct Failure {
     pub(crate) source: Option<Arc<BoxError>>,
     /// The peer never saw the request, whatever the class says: the connection was never there, or it said so.
     pub(crate) never_sent: bool,
+    /// It repeats what another call was told: nothing new was learnt.
+    pub(crate) remembered: bool,
     /// What tonic takes it for.
     #[cfg(feature = "tonic")]
     pub(crate) status: crate::tonic::StatusCell,
@@ -61,6 +63,7 @@ impl Failure {
             card: None,
             source: None,
             never_sent: false,
+            remembered: false,
             #[cfg(feature = "tonic")]
             status: crate::tonic::StatusCell::default(),
         }

@@ -81,6 +81,12 @@ kinds! {
     CapabilityTimeout => Timeout;
     /// Refused before dispatch: there is no card of the target, or it does not cover the call.
     AgentCardResolutionError => Card;
+    /// A routing signal: what the agent's card says of this place is stale. Read the card again and route the call to
+    /// another region or skill; nothing is broken, and nobody need be woken.
+    ///
+    /// Of a skill (`stale/skill_unavailable`): the agent answered -32004 to a call that names a skill. Of an endpoint
+    /// (`stale/endpoint_not_conforming`): a probe showed that no A2A is spoken there, and the call was not sent.
+    StaleAgentCardError => Stale;
     /// The connection failed, or was never there.
     TransportError => Transport;
 }

@@ -3,21 +3,27 @@
 mod card;
 mod display;
 mod failure;
+mod foreign;
 #[cfg(feature = "tonic")]
 mod grpc_status;
 mod kinds;
 mod recognise;
 mod response;
 mod retry;
+mod stale;
 
 pub use self::{
     card::CardFailure,
-    kinds::{AgentCardResolutionError, CapabilityTimeout, Refusal, TransportError, UntypedRuntimeFailure},
+    kinds::{
+        AgentCardResolutionError, CapabilityTimeout, Refusal, StaleAgentCardError, TransportError,
+        UntypedRuntimeFailure,
+    },
     response::PeerResponse,
     retry::Retry,
 };
 pub(crate) use self::{
     failure::{Failure, Seen},
+    foreign::{broke_off, lost},
     recognise::{chain, recognise},
 };
 
@@ -52,6 +58,8 @@ pub enum CallError {
     Timeout(CapabilityTimeout),
     /// Refused before dispatch, for what the target's card says or lacks.
     Card(AgentCardResolutionError),
+    /// A routing signal: what the agent's card says of this place is stale.
+    Stale(StaleAgentCardError),
     /// The connection failed.
     Transport(TransportError),
 }
@@ -68,13 +76,17 @@ pub trait CapabilityNegotiationError: StdError {
 }
 
 impl CallError {
-    pub(crate) fn new(failure: Failure) -> Self {
+    pub(crate) fn new(mut failure: Failure) -> Self {
+        if stale::is_of_skill(&failure) {
+            (failure.kind, failure.class) = (OutcomeKind::Stale, Class::SkillUnavailable);
+        }
         let kind = failure.kind;
         let failure = Arc::new(failure);
         match kind {
             OutcomeKind::Refused => Self::Refused(Refusal(failure)),
             OutcomeKind::Timeout => Self::Timeout(CapabilityTimeout(failure)),
             OutcomeKind::Card => Self::Card(AgentCardResolutionError(failure)),
+            OutcomeKind::Stale => Self::Stale(StaleAgentCardError(failure)),
             OutcomeKind::Transport => Self::Transport(TransportError(failure)),
             _ => Self::Untyped(UntypedRuntimeFailure(failure)),
         }
@@ -86,6 +98,7 @@ impl CallError {
             | Self::Untyped(UntypedRuntimeFailure(failure))
             | Self::Timeout(CapabilityTimeout(failure))
             | Self::Card(AgentCardResolutionError(failure))
+            | Self::Stale(StaleAgentCardError(failure))
             | Self::Transport(TransportError(failure)) => failure,
         }
     }
@@ -160,7 +173,7 @@ impl CallError {
     pub fn a2a_error(&self) -> Option<A2aError> {
         match self.outcome() {
             OutcomeKind::Broken => Some(A2aError::InvalidAgentResponse),
-            OutcomeKind::Refused => {
+            OutcomeKind::Refused | OutcomeKind::Stale => {
                 let status = self.http_status().map(|status| status.as_u16());
                 self.peer().and_then(|peer| peer.kind(status))
             }

@@ -1,7 +1,8 @@
 use std::{error::Error as StdError, io, sync::Arc};
 
 use super::{
-    AgentCardResolutionError, BoxError, CallError, CapabilityTimeout, Refusal, TransportError, UntypedRuntimeFailure,
+    AgentCardResolutionError, BoxError, CallError, CapabilityTimeout, Refusal, StaleAgentCardError, TransportError,
+    UntypedRuntimeFailure,
 };
 
 /// Finds a [`CallError`] in what a foreign service returned. Boxed as it is, it comes out as it went in; deeper in the
@@ -29,6 +30,7 @@ fn own(error: &(dyn StdError + 'static)) -> Option<CallError> {
         .or_else(|| error.downcast_ref::<UntypedRuntimeFailure>().cloned().map(Into::into))
         .or_else(|| error.downcast_ref::<CapabilityTimeout>().cloned().map(Into::into))
         .or_else(|| error.downcast_ref::<AgentCardResolutionError>().cloned().map(Into::into))
+        .or_else(|| error.downcast_ref::<StaleAgentCardError>().cloned().map(Into::into))
         .or_else(|| error.downcast_ref::<TransportError>().cloned().map(Into::into))
 }
 

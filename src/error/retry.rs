@@ -54,10 +54,13 @@ pub(super) fn of(failure: &Failure) -> Retry {
         }
         _ => {}
     }
+    if failure.remembered && failure.seen.retry_after.is_some() {
+        return Retry::After;
+    }
     if failure.card.as_ref().is_some_and(|card| card.retry_after().is_some()) {
         return Retry::After;
     }
-    if failure.kind == OutcomeKind::Refused && asked_to_wait && nothing_done {
+    if matches!(failure.kind, OutcomeKind::Refused | OutcomeKind::Stale) && asked_to_wait && nothing_done {
         return Retry::After;
     }
     if !work_may_have_started(failure) || is_idempotent(&failure.call) {
@@ -73,11 +76,11 @@ pub(super) fn work_may_have_started(failure: &Failure) -> bool {
     match failure.class {
         Class::Ready | Class::Connect | Class::Tls => false,
         // A refusal in the middle of a stream comes of work that began.
-        _ if failure.kind == OutcomeKind::Refused && failure.seen.events > 0 => true,
+        _ if matches!(failure.kind, OutcomeKind::Refused | OutcomeKind::Stale) && failure.seen.events > 0 => true,
         // Refused by a front door, before any agent saw it.
         Class::Auth | Class::RateLimited | Class::EndpointNotFound | Class::UnsupportedMedia => false,
         Class::TooLarge => failure.kind != OutcomeKind::Refused,
-        Class::PeerError => !refuses_before_work(failure),
+        Class::PeerError | Class::SkillUnavailable => !refuses_before_work(failure),
         // A redirect may stand for work done elsewhere (303), a 503 for a connection lost behind a proxy.
         _ => true,
     }

@@ -16,9 +16,7 @@ use tower_service::Service;
 
 use super::{
     CardStore, CardTarget, Inner, NegativeTtl, VerifyCard,
-    clock::Clock,
     exchange::VERSION,
-    flights::Flights,
     key::Keying,
     location::{Pattern, Template},
     shelf::Shelf,
@@ -26,7 +24,9 @@ use super::{
 };
 use crate::{
     client::{Client, erase},
+    clock::Clock,
     error::BoxError,
+    flights::Flights,
 };
 
 /// No card has authority for longer without being asked for again, whatever its `max-age` says.

@@ -12,9 +12,10 @@ use http_body::Body;
 use http_body_util::BodyExt;
 use tokio::time::Instant;
 
-use super::{CardAsk, Inner, clock::Millis, freshness, held::Validators, location::Location};
+use super::{CardAsk, Inner, freshness, held::Validators, location::Location};
 use crate::{
     client::AnyBody,
+    clock::Millis,
     error::{BoxError, CardFailure, recognise},
     outcome::OutcomeKind,
     transport,

@@ -9,14 +9,18 @@ use tokio::{
 
 use super::{
     CardAsk, HeldCard, Inner,
-    clock::{Millis, span},
-    flights::{Joined, Landing, Lost, Waiting, join},
     key::{CardKey, Credential, Scope},
     refused::{Refused, is_outage, is_passing},
     search::{Got, Learned, Plan},
     shelf::{Challenge, Found, Slot},
 };
-use crate::{call::ProtocolVersion, error::CardFailure, outcome::Class};
+use crate::{
+    call::ProtocolVersion,
+    clock::{Millis, span},
+    error::CardFailure,
+    flights::{Joined, Landing, Lost, Waiting, join},
+    outcome::Class,
+};
 
 /// What a flight is for: a key, and whether it goes past every cache.
 pub(super) type FlightKey = (CardKey, bool);

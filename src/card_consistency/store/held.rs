@@ -16,15 +16,11 @@ use http::{
 };
 use tokio::time::Instant;
 
-use super::{
-    VerifiedTransport,
-    clock::{Clock, Millis, span},
-    freshness,
-    refused::Refused,
-};
+use super::{VerifiedTransport, freshness, refused::Refused};
 use crate::{
     call::{Binding, Call, ProtocolVersion},
     card::AgentCard,
+    clock::{Clock, Millis, span},
 };
 
 /// A card that passed every check, and where it came from.

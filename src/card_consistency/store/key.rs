@@ -5,8 +5,7 @@ use std::hash::{BuildHasher, Hash, Hasher, RandomState};
 use http::{HeaderMap, HeaderName, HeaderValue, Uri, uri::Authority};
 use quick_cache::Equivalent;
 
-use super::words;
-use crate::call::ProtocolVersion;
+use crate::{call::ProtocolVersion, words};
 
 /// Where the card of a call is kept: the target, and what else of the call decides which card it gets.
 ///

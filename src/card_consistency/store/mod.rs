@@ -1,10 +1,8 @@
 //! Fetches Agent Cards, and keeps them for as long as they have authority.
 
 mod ask;
-mod clock;
 mod config;
 mod exchange;
-mod flights;
 mod freshness;
 mod get;
 mod held;
@@ -15,7 +13,6 @@ mod search;
 mod shelf;
 mod stats;
 mod verify;
-mod words;
 
 #[cfg(all(test, not(shuttle)))]
 mod tests;
@@ -40,9 +37,7 @@ pub use self::{
     verify::{CardEvidence, TransportProof, Verdict, VerifiedTransport, VerifyCard},
 };
 use self::{
-    clock::{Clock, span},
     config::Settings,
-    flights::Flights,
     get::{FlightKey, Landed, Wish},
     held::{Lease, Parts, Validators},
     shelf::{Shelf, Slot},
@@ -51,7 +46,9 @@ use self::{
 use crate::{
     card::AgentCard,
     client::Client,
+    clock::{Clock, span},
     error::{BoxError, CardFailure},
+    flights::Flights,
 };
 
 /// Fetches and keeps the cards of targets.

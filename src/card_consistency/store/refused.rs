@@ -2,8 +2,11 @@
 
 use std::time::Duration;
 
-use super::clock::{Millis, span};
-use crate::{error::CardFailure, outcome::Class};
+use crate::{
+    clock::{Millis, span},
+    error::CardFailure,
+    outcome::Class,
+};
 
 /// How long failures are remembered, by cause.
 ///

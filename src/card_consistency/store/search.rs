@@ -7,7 +7,6 @@ use http::{HeaderMap, Uri, response::Parts};
 
 use super::{
     CardAsk, CardEvidence, HeldCard, Inner, VerifiedTransport,
-    clock::{Millis, span},
     exchange::{Answer, Question, VERSION, not_json},
     freshness::{self, Freshness},
     held::{self, Lease, Validators},
@@ -16,6 +15,7 @@ use super::{
 };
 use crate::{
     card::{AgentCard, CardFlaw},
+    clock::{Millis, span},
     error::CardFailure,
 };
 

@@ -7,11 +7,10 @@ use quick_cache::{UnitWeighter, sync::Cache};
 
 use super::{
     CardKeyRef, HeldCard,
-    clock::Millis,
     key::{CardKey, Keying, Scope},
     refused::Refused,
 };
-use crate::error::CardFailure;
+use crate::{clock::Millis, error::CardFailure};
 
 /// What stands under a key.
 #[derive(Clone, Debug)]

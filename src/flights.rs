@@ -15,7 +15,7 @@ use std::sync::PoisonError;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 /// The fetches under way. An entry stands as long as its [`Landing`] does.
-pub(super) struct Flights<K: Eq + Hash, V> {
+pub(crate) struct Flights<K: Eq + Hash, V> {
     map: Mutex<HashMap<K, Arc<Flight<V>>>>,
 }
 
@@ -34,7 +34,7 @@ enum State<V> {
 
 /// How a flight ended, for one that waited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Lost {
+pub(crate) enum Lost {
     /// What was fetching panicked.
     Panicked,
     /// It was cancelled, by the end of its runtime.
@@ -42,7 +42,7 @@ pub(super) enum Lost {
 }
 
 /// What a call is to a fetch.
-pub(super) enum Joined<K: Eq + Hash, V> {
+pub(crate) enum Joined<K: Eq + Hash, V> {
     /// The one who starts it.
     First(Landing<K, V>, Waiting<V>),
     /// One who waits for it.
@@ -50,22 +50,22 @@ pub(super) enum Joined<K: Eq + Hash, V> {
 }
 
 impl<K: Eq + Hash + Clone, V: Clone> Flights<K, V> {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { map: Mutex::new(HashMap::new()) }
     }
 
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         lock(&self.map).len()
     }
 
     /// The flight with this key, if there is one.
-    pub(super) fn find(&self, key: &K) -> Option<Waiting<V>> {
+    pub(crate) fn find(&self, key: &K) -> Option<Waiting<V>> {
         lock(&self.map).get(key).map(|flight| Waiting { flight: Arc::clone(flight), place: None })
     }
 }
 
 /// The flight with this key, or a new one.
-pub(super) fn join<K: Eq + Hash + Clone, V: Clone>(flights: &Arc<Flights<K, V>>, key: K) -> Joined<K, V> {
+pub(crate) fn join<K: Eq + Hash + Clone, V: Clone>(flights: &Arc<Flights<K, V>>, key: K) -> Joined<K, V> {
     let mut map = lock(&flights.map);
     if let Some(flight) = map.get(&key) {
         return Joined::Later(Waiting { flight: Arc::clone(flight), place: None });
@@ -77,7 +77,7 @@ pub(super) fn join<K: Eq + Hash + Clone, V: Clone>(flights: &Arc<Flights<K, V>>,
 }
 
 /// The duty to land. Dropping it without is telling everybody who waits that nothing will come.
-pub(super) struct Landing<K: Eq + Hash, V> {
+pub(crate) struct Landing<K: Eq + Hash, V> {
     flights: Arc<Flights<K, V>>,
     key: K,
     flight: Arc<Flight<V>>,
@@ -86,7 +86,7 @@ pub(super) struct Landing<K: Eq + Hash, V> {
 
 impl<K: Eq + Hash, V> Landing<K, V> {
     /// Hands `value` to everybody who waits. Who asks from now on starts anew, so what is to be kept is kept before.
-    pub(super) fn land(mut self, value: V) {
+    pub(crate) fn land(mut self, value: V) {
         self.landed = true;
         self.end(State::Landed(value));
     }
@@ -109,7 +109,7 @@ impl<K: Eq + Hash, V> Drop for Landing<K, V> {
 }
 
 /// Waits for a flight. Dropping it changes nothing for anybody else.
-pub(super) struct Waiting<V> {
+pub(crate) struct Waiting<V> {
     flight: Arc<Flight<V>>,
     /// Where the waker stands.
     place: Option<usize>,

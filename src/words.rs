@@ -29,20 +29,20 @@ fn last(bytes: &[u8], rest: &[u8]) -> u64 {
 }
 
 #[inline]
-pub(super) fn hash<H: Hasher>(bytes: &[u8], state: &mut H) {
+pub(crate) fn hash<H: Hasher>(bytes: &[u8], state: &mut H) {
     state.write_usize(bytes.len());
     words(bytes, |word| state.write_u64(word));
 }
 
 /// The same for any case. A few other characters fall together as well, which costs a comparison.
 #[inline]
-pub(super) fn hash_in_any_case<H: Hasher>(bytes: &[u8], state: &mut H) {
+pub(crate) fn hash_in_any_case<H: Hasher>(bytes: &[u8], state: &mut H) {
     state.write_usize(bytes.len());
     words(bytes, |word| state.write_u64(word | LOWER));
 }
 
 #[inline]
-pub(super) fn equal(a: &[u8], b: &[u8]) -> bool {
+pub(crate) fn equal(a: &[u8], b: &[u8]) -> bool {
     if a.len() != b.len() {
         return false;
     }
@@ -59,13 +59,13 @@ pub(super) fn equal(a: &[u8], b: &[u8]) -> bool {
 }
 
 #[inline]
-pub(super) fn equal_in_any_case(a: &[u8], b: &[u8]) -> bool {
+pub(crate) fn equal_in_any_case(a: &[u8], b: &[u8]) -> bool {
     equal(a, b) || a.eq_ignore_ascii_case(b)
 }
 
 /// Host and port of an authority, without user information.
 #[inline]
-pub(super) fn host_and_port(authority: &str) -> (&str, Option<u16>) {
+pub(crate) fn host_and_port(authority: &str) -> (&str, Option<u16>) {
     // All of it at once, without an early end, is what compilers make one comparison of.
     let has_user = authority.bytes().fold(false, |has, byte| has | (byte == b'@'));
     let authority = if has_user { authority.rsplit('@').next().unwrap_or_default() } else { authority };

@@ -1,0 +1,31 @@
+//! Errors of services below that type none: a layer that stands without a `TerminalStateLayer` types them.
+
+use std::sync::Arc;
+
+use super::{BoxError, CallError, Failure, recognise};
+use crate::{
+    call::Call,
+    outcome::{Class, OutcomeKind},
+    transport::{self, Fault},
+};
+
+/// What the service below failed with, if it is no [`CallError`] already. `before_sending`: it was not even ready.
+pub(crate) fn lost(error: BoxError, call: &Call, before_sending: bool) -> CallError {
+    recognise(error).unwrap_or_else(|error| {
+        let Fault { class, what, never_sent } = transport::classify(&*error);
+        let mut failure = Failure::new(OutcomeKind::Transport, class, what, call.clone(), call.elapsed());
+        failure.never_sent = never_sent || before_sending;
+        failure.source = Some(Arc::new(transport::without_secrets(error)));
+        CallError::new(failure)
+    })
+}
+
+/// What a body failed with, if it is no [`CallError`] already.
+pub(crate) fn broke_off(error: BoxError, call: &Call) -> CallError {
+    recognise(error).unwrap_or_else(|error| {
+        let what = "the body broke off";
+        let mut failure = Failure::new(OutcomeKind::Broken, Class::Truncated, what, call.clone(), call.elapsed());
+        failure.source = Some(Arc::new(error));
+        CallError::new(failure)
+    })
+}

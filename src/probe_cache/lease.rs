@@ -1,0 +1,82 @@
+//! What holds until some time, and until somebody takes it back: both in one atomic.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::clock::Millis;
+
+/// Forty bits of milliseconds are 34 years.
+const UNTIL: u64 = (1 << 40) - 1;
+
+/// How often it was taken back. What began before that must not bring it back.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Generation(u64);
+
+/// Holds until a time; a renewal writes this and no map.
+#[derive(Debug, Default)]
+pub(super) struct Lease(AtomicU64);
+
+impl Lease {
+    /// Until when it holds, 0 for not at all, and since how many withdrawals.
+    #[inline]
+    pub(super) fn get(&self) -> (Millis, Generation) {
+        let word = self.0.load(Ordering::Acquire);
+        (word & UNTIL, Generation(word >> 40))
+    }
+
+    #[inline]
+    pub(super) fn until(&self) -> Millis {
+        self.get().0
+    }
+
+    /// Lets it hold until then, if nobody took it back since `generation`. It is never shortened.
+    pub(super) fn renew(&self, until: Millis, generation: Generation) -> bool {
+        let until = until.min(UNTIL);
+        let renewed = self.0.fetch_update(Ordering::AcqRel, Ordering::Acquire, |word| {
+            (word >> 40 == generation.0).then_some(word & !UNTIL | until.max(word & UNTIL))
+        });
+        renewed.is_ok()
+    }
+
+    /// Takes it back, and says until when it would have held.
+    pub(super) fn withdraw(&self) -> Millis {
+        let next = |word: u64| Some((word >> 40).wrapping_add(1) << 40);
+        let before = self.0.fetch_update(Ordering::AcqRel, Ordering::Acquire, next);
+        before.unwrap_or_else(|word| word) & UNTIL
+    }
+
+    /// Lets it hold until then, whatever was before.
+    pub(super) fn grant(&self, until: Millis) {
+        self.renew(until, self.get().1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_began_before_a_withdrawal_does_not_renew() {
+        let lease = Lease::default();
+        let (until, before) = lease.get();
+        assert_eq!(until, 0);
+        assert!(lease.renew(100, before));
+        assert!(lease.renew(50, before));
+        assert_eq!(lease.until(), 100, "never shortened");
+        assert_eq!(lease.withdraw(), 100);
+        assert_eq!(lease.until(), 0);
+        assert!(!lease.renew(200, before));
+        lease.grant(300);
+        assert_eq!(lease.until(), 300);
+    }
+
+    #[test]
+    fn neither_part_runs_into_the_other() {
+        let lease = Lease::default();
+        lease.grant(u64::MAX);
+        assert_eq!(lease.get(), (UNTIL, Generation(0)));
+        for _ in 0..3 {
+            lease.withdraw();
+        }
+        assert_eq!(lease.get(), (0, Generation(3)));
+    }
+}

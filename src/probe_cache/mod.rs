@@ -1,0 +1,36 @@
+//! Facts about endpoints and skills, learnt from the calls themselves and from as few probes as will do.
+//!
+//! A card says what its publisher believes. Whether A2A is spoken at the endpoint, and whether a skill is there in a
+//! region right now, only the endpoint can tell.
+
+mod availability;
+mod body;
+mod builder;
+mod core;
+mod endpoint;
+mod error;
+mod future;
+mod key;
+mod layer;
+mod lease;
+mod place;
+mod probe;
+mod prober;
+mod schedule;
+mod service;
+mod verdict;
+mod watch;
+
+pub use self::{
+    availability::{
+        Availability, AvailabilityEntry, AvailabilityStats, Change, Link, SkillAvailability, SkillAvailabilityBuilder,
+        SkillKey, Store,
+    },
+    body::ProbeCacheBody,
+    builder::ProbeCacheBuilder,
+    endpoint::EndpointState,
+    error::ProbeCacheError,
+    future::ProbeCacheFuture,
+    layer::{EndpointEntry, ProbeCacheLayer},
+    service::ProbeCacheService,
+};
