@@ -123,6 +123,11 @@ impl GrpcServer {
         Ok(Self { address, serving })
     }
 
+    /// Its port, on 127.0.0.1.
+    pub fn port(&self) -> u16 {
+        self.address.port()
+    }
+
     /// What a channel connects to.
     pub fn origin(&self) -> String {
         format!("http://{}", self.address)

@@ -8,6 +8,7 @@ use http::{HeaderValue, Method, Request, header};
 use http_body_util::Full;
 use serde_json::{Value, json};
 
+use crate::grpc;
 use crate::line::Endpoint;
 use crate::rule::Mode;
 
@@ -43,9 +44,9 @@ pub(crate) enum Ask {
 }
 
 /// The id of the push configuration that [`Ask::CreatePush`] makes, which [`Ask::DeletePush`] deletes.
-const CONFIG: &str = "config-1";
+pub(crate) const CONFIG: &str = "config-1";
 /// Nobody is ever notified: the tasks of those configurations have come to rest.
-const WEBHOOK: &str = "https://hooks.example.com/a2a";
+pub(crate) const WEBHOOK: &str = "https://hooks.example.com/a2a";
 
 impl Ask {
     pub(crate) fn send(text: impl Into<String>) -> Self {
@@ -65,26 +66,33 @@ impl Ask {
 
     pub(crate) fn request(&self, at: &Endpoint, binding: Binding, credentials: Option<&str>) -> Request<Full<Bytes>> {
         let (method, url, body) = match binding {
-            Binding::JsonRpc => (Method::POST, at.rpc.clone(), Some(self.json_rpc(at.version))),
-            Binding::HttpJson => {
-                let (method, path, body) = self.http_json(at.version);
-                (method, format!("{}{path}", at.rest), body)
+            Binding::JsonRpc => (Method::POST, at.rpc.clone(), Some(bytes(&self.json_rpc(at.version)))),
+            Binding::Grpc => {
+                let (path, message) = grpc::request(self, at.version);
+                (Method::POST, format!("{}{path}", at.grpc), Some(message))
             }
-            other => panic!("{other:?} has no requests here"),
+            _ => {
+                let (method, path, body) = self.http_json(at.version);
+                (method, format!("{}{path}", at.rest), body.as_ref().map(bytes))
+            }
         };
-        let accept = if self.mode() == Mode::Stream { "text/event-stream" } else { "application/json" };
-        let mut request = Request::builder().method(method).uri(url).header(header::ACCEPT, accept);
+        let mut request = Request::builder().method(method).uri(url);
         if let Some(version) = at.header {
             request = request.header("a2a-version", version);
         }
         if let Some(credentials) = credentials {
             request = request.header(header::AUTHORIZATION, HeaderValue::from_str(credentials).unwrap());
         }
-        if body.is_some() {
-            request = request.header(header::CONTENT_TYPE, "application/json");
+        if binding == Binding::Grpc {
+            request = request.header(header::TE, "trailers").header(header::CONTENT_TYPE, "application/grpc");
+        } else {
+            let accept = if self.mode() == Mode::Stream { "text/event-stream" } else { "application/json" };
+            request = request.header(header::ACCEPT, accept);
+            if body.is_some() {
+                request = request.header(header::CONTENT_TYPE, "application/json");
+            }
         }
-        let bytes = body.map(|body| Bytes::from(body.to_string())).unwrap_or_default();
-        request.body(Full::new(bytes)).unwrap()
+        request.body(Full::new(body.unwrap_or_default())).unwrap()
     }
 
     fn json_rpc(&self, version: ProtocolVersion) -> Value {
@@ -191,7 +199,11 @@ impl Ask {
 }
 
 /// Each message has an id of its own.
-fn fresh_id() -> String {
+pub(crate) fn fresh_id() -> String {
     static MESSAGES: AtomicU32 = AtomicU32::new(0);
     format!("message-{}", MESSAGES.fetch_add(1, Ordering::Relaxed))
+}
+
+fn bytes(body: &Value) -> Bytes {
+    Bytes::from(body.to_string())
 }

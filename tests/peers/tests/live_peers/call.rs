@@ -6,7 +6,7 @@ use std::time::Duration;
 use a2a_guard::card_consistency::{CardConsistencyLayer, CardStore};
 use a2a_guard::{CallBody, CallError, CallLayer, Limits, Observe, Outcome, TerminalStateLayer};
 use bytes::Bytes;
-use http::Request;
+use http::{Request, header};
 use http_body_util::{BodyExt, Full};
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
@@ -25,21 +25,31 @@ const IDLE: Duration = Duration::from_secs(2);
 
 pub(crate) type Http = Client<HttpConnector, CallBody<Full<Bytes>>>;
 
+/// HTTP/1.1.
 pub(crate) fn http() -> Http {
     Client::builder(TokioExecutor::new()).pool_timer(TokioTimer::new()).pool_idle_timeout(IDLE).build_http()
+}
+
+/// HTTP/2 alone, as gRPC has it.
+fn http2() -> Http {
+    Client::builder(TokioExecutor::new()).http2_only(true).build_http()
 }
 
 /// What every call of a server goes through.
 #[derive(Clone)]
 pub(crate) struct Stack {
-    pub(crate) client: Http,
+    client: Http,
+    http2: Http,
     pub(crate) cards: CardStore,
 }
 
 impl Stack {
     pub(crate) fn new() -> Self {
-        let cards = CardStore::builder(http()).build().unwrap();
-        Self { client: http(), cards }
+        Self::with(CardStore::builder(http()).build().unwrap())
+    }
+
+    pub(crate) fn with(cards: CardStore) -> Self {
+        Self { client: http(), http2: http2(), cards }
     }
 }
 
@@ -59,7 +69,7 @@ impl Patience {
         let (head, idle, gap) = match self {
             Self::Long => (20, 20, 20),
             Self::Short => (10, 5, 5),
-            Self::KeepAlive => (10, 17, 25),
+            Self::KeepAlive => (10, 20, 40),
         };
         let seconds = Duration::from_secs;
         Limits::default()
@@ -74,7 +84,7 @@ impl Patience {
     }
 
     fn total(self) -> Duration {
-        Duration::from_secs(40)
+        Duration::from_secs(60)
     }
 }
 
@@ -121,7 +131,8 @@ impl Stack {
     pub(crate) async fn call(&self, request: Request<Full<Bytes>>, patience: Patience) -> Ended {
         let (outcomes, tap) = (Outcomes::default(), Tap::default());
         let ends = patience.total() + HUNG;
-        let result = timeout(ends, self.run(request, patience, &outcomes, &tap)).await;
+        let mut unfinished = false;
+        let result = timeout(ends, self.run(request, patience, &outcomes, &tap, &mut unfinished)).await;
         let mut ended = match &result {
             Ok(Ok(_)) => Ended { what: "success/success".into(), ..Ended::default() },
             Ok(Err(error)) => failed(error),
@@ -130,9 +141,12 @@ impl Stack {
         ended.exchanges = tap.exchanges();
         let told = outcomes.0.lock().unwrap().clone();
         check_told(&mut ended, &told);
+        if unfinished {
+            ended.violations.push("a success without grpc-status 0 in its trailers".into());
+        }
         if let (Ok(Ok(body)), [exchange]) = (&result, ended.exchanges.as_slice()) {
             // A stream that the layer ended is cut behind the event that it took for the last.
-            let streams = exchange.head.as_ref().is_some_and(|head| is_event_stream(&head.headers));
+            let streams = exchange.head.as_ref().is_some_and(|head| may_be_cut(&head.headers));
             if *body != exchange.body && !(streams && exchange.body.starts_with(body)) {
                 ended.violations.push("the bytes handed on are not those that came".into());
             }
@@ -146,17 +160,24 @@ impl Stack {
         patience: Patience,
         outcomes: &Outcomes,
         tap: &Tap,
+        unfinished: &mut bool,
     ) -> Result<Bytes, CallError> {
+        let is_grpc = request.headers().get(header::CONTENT_TYPE).is_some_and(|media| media == "application/grpc");
         let terminal = TerminalStateLayer::builder().limits(patience.limits()).observe(outcomes.clone());
         let response = ServiceBuilder::new()
             .layer(CallLayer::new())
             .layer(CardConsistencyLayer::new(self.cards.clone()))
             .layer(terminal.build().unwrap())
             .layer(tap.clone())
-            .service(self.client.clone())
+            .service(if is_grpc { self.http2.clone() } else { self.client.clone() })
             .oneshot(request)
             .await?;
-        Ok(response.into_body().collect().await?.to_bytes())
+        let body = response.into_body().collect().await?;
+        if is_grpc && body.trailers().and_then(|trailers| trailers.get("grpc-status")).is_none_or(|code| code != "0") {
+            // What a gRPC client takes for a success, and nothing else.
+            *unfinished = true;
+        }
+        Ok(body.to_bytes())
     }
 }
 
@@ -196,7 +217,8 @@ fn check_told(ended: &mut Ended, told: &[Told]) {
     }
 }
 
-fn is_event_stream(headers: &http::HeaderMap) -> bool {
-    let media_type = headers.get(http::header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
-    media_type.is_some_and(|media_type| media_type.starts_with("text/event-stream"))
+/// A stream that the layer ended is shorter than what came.
+fn may_be_cut(headers: &http::HeaderMap) -> bool {
+    let media_type = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    media_type.starts_with("text/event-stream") || media_type.starts_with("application/grpc")
 }

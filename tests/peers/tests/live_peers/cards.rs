@@ -40,7 +40,7 @@ fn validator(line: Line) -> Validator {
 fn watched(max_age: Duration) -> (Stack, Tap) {
     let tap = Tap::default();
     let cards = CardStore::builder(tap.layer(http())).max_age(max_age).build().unwrap();
-    (Stack { client: http(), cards }, tap)
+    (Stack::with(cards), tap)
 }
 
 /// The cards of one line.
@@ -113,6 +113,7 @@ async fn both_versions(line: Line, at: &Endpoint) -> Vec<Check> {
         header: Some("1.0"),
         rpc: at.rpc.clone(),
         rest: at.rest.trim_end_matches("/v1").to_owned(),
+        grpc: at.grpc.clone(),
     };
     // An older client says nothing of versions (§3.6.2).
     let silent = Endpoint { header: None, ..at.clone() };

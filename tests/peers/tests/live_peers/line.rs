@@ -76,7 +76,9 @@ impl Line {
             Self::Py1Old | Self::Js1Old => Some("0.3"),
             Self::Lf | Self::Py1 | Self::Js1 => Some("1.0"),
         };
-        Endpoint { version: self.version(), header, rpc, rest }
+        let grpc_port = ports.old_grpc.filter(|_| old).unwrap_or(ports.grpc);
+        let grpc = format!("http://127.0.0.1:{grpc_port}");
+        Endpoint { version: self.version(), header, rpc, rest, grpc }
     }
 }
 
@@ -88,11 +90,12 @@ pub(crate) struct Endpoint {
     pub(crate) header: Option<&'static str>,
     pub(crate) rpc: String,
     pub(crate) rest: String,
+    pub(crate) grpc: String,
 }
 
 impl Endpoint {
     /// The bindings over which it is called.
     pub(crate) fn bindings(&self) -> &'static [Binding] {
-        &[Binding::JsonRpc, Binding::HttpJson]
+        &[Binding::JsonRpc, Binding::HttpJson, Binding::Grpc]
     }
 }

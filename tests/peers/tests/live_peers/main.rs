@@ -12,6 +12,7 @@ mod call;
 mod cards;
 mod cell;
 mod expect;
+mod grpc;
 mod kill;
 mod line;
 mod operations;

@@ -12,9 +12,9 @@ use crate::cell::{Caller, Cell};
 use crate::expect::{State, broken, refused, refused_as, rests, success};
 use crate::line::Endpoint;
 use crate::line::Line::{self, Js1Old, Js03, Py1Old, Py03};
-use crate::rule::{ANY, BOTH, REST, RPC, Rule, STREAM, UNARY, but, by_protocol};
+use crate::rule::{ANY, BOTH, GRPC, REST, RPC, Rule, STREAM, UNARY, but, by_protocol};
 use crate::table::Section;
-use crate::verbs::CUT;
+use crate::verbs::{BARE_STATUS, CUT};
 
 static RULES: &[Rule] = &[
     by_protocol("answer to input", BOTH, rests(State::Completed), "a message to a task that waits for it resumes it"),
@@ -36,6 +36,10 @@ static RULES: &[Rule] = &[
     // In 0.3 a message to a finished task had no error of its own.
     but("message to finished", UNARY, &[Py03], RPC, refused("InvalidParamsError"), OLD),
     but("message to finished", UNARY, &[Js03], ANY, refused("InvalidRequestError"), OLD),
+    // gRPC in 0.3: six errors share one status, and nothing says which of them it is.
+    but("cancel finished", UNARY, &[Py1Old, Py03, Js03], GRPC, refused_as("peer_error"), BARE_STATUS),
+    but("message to finished", UNARY, &[Py1Old, Py03, Js03], GRPC, refused_as("peer_error"), BARE_STATUS),
+    but("push delete", UNARY, &[Py03], GRPC, refused_as("peer_error"), "not implemented by this SDK: UNIMPLEMENTED"),
     but("subscribe unknown", STREAM, &[Py1Old], REST, broken("truncated"), CUT),
     but(
         "subscribe unknown",

@@ -1,6 +1,6 @@
 //! Rules by which cells are judged.
 
-use a2a_guard::Binding::{self, HttpJson, JsonRpc};
+use a2a_guard::Binding::{self, Grpc, HttpJson, JsonRpc};
 
 use crate::expect::Expect;
 use crate::line::Line;
@@ -16,9 +16,11 @@ pub(crate) const BOTH: &[Mode] = &[Mode::Unary, Mode::Stream];
 pub(crate) const UNARY: &[Mode] = &[Mode::Unary];
 pub(crate) const STREAM: &[Mode] = &[Mode::Stream];
 
-const ALL: &[Line] = &Line::ALL;
+pub(crate) const ALL: &[Line] = &Line::ALL;
 
-pub(crate) const ANY: &[Binding] = &[JsonRpc, HttpJson];
+pub(crate) const ANY: &[Binding] = &[JsonRpc, HttpJson, Grpc];
+pub(crate) const HTTP: &[Binding] = &[JsonRpc, HttpJson];
+pub(crate) const GRPC: &[Binding] = &[Grpc];
 pub(crate) const RPC: &[Binding] = &[JsonRpc];
 pub(crate) const REST: &[Binding] = &[HttpJson];
 

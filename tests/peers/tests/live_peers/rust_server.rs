@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use a2a_guard_peers::{Profile, Server};
+use a2a_guard_peers::{GrpcServer, Profile, Server};
 use serde_json::json;
 use tokio::io::AsyncReadExt;
 
@@ -20,9 +20,10 @@ pub(crate) async fn serve(profiles: impl Iterator<Item = String>) -> Result<(), 
             "ext-missing" => Profile::ExtendedCardMissing,
             other => return Err(format!("no profile {other:?}")),
         };
-        let server = Server::start(profile).await.map_err(|error| error.to_string())?;
-        ports.insert(name, json!({ "http": server.port() }));
-        running.push(server);
+        let http = Server::start(profile).await.map_err(|error| error.to_string())?;
+        let grpc = GrpcServer::start(profile).await.map_err(|error| error.to_string())?;
+        ports.insert(name, json!({ "http": http.port(), "grpc": grpc.port() }));
+        running.push((http, grpc));
     }
     println!("{}", json!(ports));
     let mut ignored = Vec::new();

@@ -125,6 +125,9 @@ pub(crate) struct Server {
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub(crate) struct Ports {
     pub(crate) http: u16,
+    pub(crate) grpc: u16,
+    /// gRPC in 0.3, where that has a port of its own.
+    pub(crate) old_grpc: Option<u16>,
 }
 
 impl Server {

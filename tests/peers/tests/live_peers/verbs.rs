@@ -13,11 +13,12 @@ use crate::cell::Caller;
 use crate::expect::{Expect, State, broken, refused, refused_as, rests, success, timed_out};
 use crate::line::Endpoint;
 use crate::line::Line::{self, Js1, Js1Old, Js03, Lf, Py1, Py1Old, Py03};
-use crate::rule::{ANY, BOTH, REST, RPC, Rule, STREAM, UNARY, but, by_protocol};
+use crate::rule::{ALL, ANY, BOTH, GRPC, HTTP, REST, RPC, Rule, STREAM, UNARY, but, by_protocol};
 use crate::table::Section;
 
 /// Those that turn whatever an agent throws into a task that FAILED.
 const JS: &[Line] = &[Js1, Js1Old, Js03];
+const PYTHON: &[Line] = &[Py1, Py1Old, Py03];
 
 /// The text of each message, and the bounds of the call.
 pub(crate) const VERBS: &[(&str, Patience)] = &[
@@ -25,7 +26,7 @@ pub(crate) const VERBS: &[(&str, Patience)] = &[
     ("task", Patience::Long),
     ("slow:2", Patience::Long),
     ("quiet:1", Patience::Long),
-    ("quiet:19", Patience::KeepAlive),
+    ("quiet:28", Patience::KeepAlive),
     ("big:100000", Patience::Long),
     ("fail", Patience::Long),
     ("reject", Patience::Long),
@@ -49,6 +50,11 @@ const INVALID_RESPONSE: &str = "InvalidAgentResponseError";
 
 /// Which of the two errors that share HTTP 500 and INTERNAL it is, nobody says, and nobody guesses.
 pub(crate) const NO_REASON: &str = "a google.rpc.Status INTERNAL without a reason";
+/// Nothing in 0.3 carries details; a status is shared by several errors, and nobody guesses which it is.
+pub(crate) const BARE_STATUS: &str = "a gRPC status without details, as 0.3 has them";
+const UNIMPLEMENTED: &str = "the SDK has no status for this error, and says UNIMPLEMENTED";
+/// Of grpc's own Python server.
+const UNKNOWN: &str = "the framework's own UNKNOWN, for an exception that nobody catches";
 pub(crate) const CUT: &str =
     "the head is out when the SDK raises what its agent raised, and the framework cuts the chunked body";
 /// `EventConsumer.consume_all` raises before it reads the queue on.
@@ -71,10 +77,18 @@ pub(crate) static RULES: &[Rule] = &[
     by_protocol("reject", BOTH, rests(State::Rejected), "so is one that was REJECTED"),
     by_protocol("input", BOTH, rests(State::InputRequired), "an interrupted task waits for its caller (§11.7)"),
     by_protocol("auth", BOTH, rests(State::AuthRequired), "an interrupted task waits for its caller (§7.6.1)"),
-    // A silence of 19 s with `idle` at 17 s: what keeps the call up is the server's keep-alive of 15 s.
-    by_protocol("quiet:19", STREAM, rests(State::Completed), "keep-alives every 15 s are bytes, if no events"),
-    but("quiet:19", STREAM, JS, ANY, timed_out("idle").after(State::Working), "these servers send no keep-alives"),
-    by_protocol("quiet:19", UNARY, timed_out("head"), "a unary answer has no keep-alives, and `head` is 10 s here"),
+    // A silence of 28 s with `idle` at 20 s: what keeps the call up is the server's keep-alive of 15 s.
+    by_protocol("quiet:28", STREAM, rests(State::Completed), "keep-alives every 15 s are bytes, if no events"),
+    but(
+        "quiet:28",
+        STREAM,
+        ALL,
+        GRPC,
+        timed_out("idle").after(State::Working),
+        "gRPC knows no keep-alives but HTTP/2's pings, which belong to no stream",
+    ),
+    but("quiet:28", STREAM, JS, HTTP, timed_out("idle").after(State::Working), "these servers send no keep-alives"),
+    by_protocol("quiet:28", UNARY, timed_out("head"), "a unary answer has no keep-alives, and `head` is 10 s here"),
     // A typed error of the agent.
     by_protocol("typed0", BOTH, refused(CONTENT_TYPE), "an A2A error that the agent raises is the call's (§3.3.2)"),
     by_protocol("typed", UNARY, refused(CONTENT_TYPE), "the same after the task began"),
@@ -106,6 +120,12 @@ pub(crate) static RULES: &[Rule] = &[
     but("typed", STREAM, &[Py1Old], REST, broken("truncated").after(State::Working), CUT),
     but("typed", STREAM, &[Py03], RPC, refused(CONTENT_TYPE).after(State::Submitted), LOSES),
     but("typed", STREAM, &[Py03], REST, broken("truncated").after(State::Submitted), CUT),
+    but("typed0", BOTH, &[Py03], GRPC, refused_as("peer_error"), UNIMPLEMENTED),
+    but("typed", UNARY, &[Py03], GRPC, refused_as("peer_error"), UNIMPLEMENTED),
+    but("typed", STREAM, &[Py03], GRPC, refused_as("peer_error").after(State::Submitted), UNIMPLEMENTED),
+    but("typed0", BOTH, &[Py1Old], GRPC, refused_as("peer_error"), BARE_STATUS),
+    but("typed", UNARY, &[Py1Old], GRPC, refused_as("peer_error"), BARE_STATUS),
+    but("typed", STREAM, &[Py1Old], GRPC, refused_as("peer_error").after(State::Working), BARE_STATUS),
     but("typed0", STREAM, &[Js03], ANY, UNTOLD, "the SDK says FAILED, of a task that it never showed"),
     but("typed", STREAM, &[Js03], ANY, OF_ANOTHER, MADE_UP),
     // An exception that nobody catches.
@@ -123,8 +143,11 @@ pub(crate) static RULES: &[Rule] = &[
     but("crash", STREAM, &[Py1Old], REST, broken("truncated").after(State::Working), CUT),
     but("crash0", UNARY, &[Py03], REST, broken("http_status"), "the framework's own 500, text/plain"),
     but("crash", UNARY, &[Py03], REST, broken("http_status"), "the framework's own 500, text/plain"),
-    but("crash0", STREAM, &[Py03], ANY, broken("truncated"), CUT),
-    but("crash", STREAM, &[Py03], ANY, broken("truncated").after(State::Working), CUT),
+    but("crash0", BOTH, PYTHON, GRPC, refused_as("peer_error"), UNKNOWN),
+    but("crash", UNARY, PYTHON, GRPC, refused_as("peer_error"), UNKNOWN),
+    but("crash", STREAM, PYTHON, GRPC, refused_as("peer_error").after(State::Working), UNKNOWN),
+    but("crash0", STREAM, &[Py03], HTTP, broken("truncated"), CUT),
+    but("crash", STREAM, &[Py03], HTTP, broken("truncated").after(State::Working), CUT),
     but("crash0", STREAM, &[Js03], ANY, UNTOLD, "the SDK says FAILED, of a task that it never showed"),
     but("crash", STREAM, &[Js03], ANY, OF_ANOTHER, MADE_UP),
     but(
@@ -148,8 +171,10 @@ pub(crate) static RULES: &[Rule] = &[
     // An agent that hangs.
     by_protocol("hang0", UNARY, timed_out("head"), "a blocking send has no head before its task rests"),
     by_protocol("hang0", STREAM, timed_out("head"), "no head is sent before the first event"),
-    but("hang0", STREAM, &[Lf, Py03, Py1Old], ANY, timed_out("first_event"), "the head is sent at once"),
+    but("hang0", STREAM, &[Py03, Py1Old], HTTP, timed_out("first_event"), "the head is sent at once"),
+    but("hang0", STREAM, &[Lf], ANY, timed_out("first_event"), "the head is sent at once"),
     but("hang0", STREAM, &[Js03], RPC, timed_out("first_event"), "over JSON-RPC the head is sent at once"),
+    but("hang0", STREAM, JS, GRPC, timed_out("first_event"), "over gRPC the head is sent at once"),
     by_protocol("hang", UNARY, timed_out("head"), "a blocking send has no head before its task rests"),
     by_protocol("hang", STREAM, timed_out("idle").after(State::Working), "nothing comes behind the working event"),
     // An agent that returns without a word.
@@ -166,6 +191,15 @@ pub(crate) static RULES: &[Rule] = &[
         "500 with no more than a message: nothing in it types the failure",
     ),
     // An agent that returns before its task rests.
+    but("empty", UNARY, &[Py03, Js1Old, Js03], GRPC, refused_as("peer_error"), BARE_STATUS),
+    but(
+        "empty",
+        UNARY,
+        &[Js1],
+        GRPC,
+        refused_as("peer_error"),
+        "for want of an A2A error the SDK says UNKNOWN, no more",
+    ),
     by_protocol("unfinished", UNARY, rests(State::Working), "the call ended, its task did not: the state tells"),
     by_protocol(
         "unfinished",
@@ -206,6 +240,17 @@ pub(crate) static RULES: &[Rule] = &[
         refused("UnsupportedOperationError"),
         "the SDK holds its agent to §3.1.2, and says so as if the caller had asked for too much",
     ),
+    but("badfirst", BOTH, &[Py1Old], GRPC, refused_as("peer_error"), BARE_STATUS),
+    but("badfirst", UNARY, &[Js1Old, Js03], GRPC, refused_as("peer_error"), BARE_STATUS),
+    but(
+        "badfirst",
+        UNARY,
+        &[Js1],
+        GRPC,
+        refused_as("peer_error"),
+        "for want of an A2A error the SDK says UNKNOWN, no more",
+    ),
+    but("badfirst", STREAM, &[Js1Old], GRPC, refused_as("peer_error"), BARE_STATUS),
     by_protocol("after", BOTH, rests(State::Completed), "nothing behind the terminal event changes the call"),
 ];
 
