@@ -215,7 +215,7 @@ mod tests {
         hasher.finish()
     }
 
-    const TENANT: &[HeaderName] = &[HeaderName::from_static("x-tenant")];
+    static TENANT: [HeaderName; 1] = [HeaderName::from_static("x-tenant")];
 
     fn send() -> Call {
         Call::new().with_operation(Operation::SendMessage).with_binding(Binding::JsonRpc)
@@ -224,8 +224,8 @@ mod tests {
     /// Whether a call to the second finds what is kept for the first.
     fn same(first: (&str, &Call, &HeaderMap), second: (&str, &Call, &HeaderMap)) -> bool {
         let uris = (first.0.parse::<Uri>().unwrap(), second.0.parse::<Uri>().unwrap());
-        let first = PlaceRef::new(&uris.0, uris.0.path(), first.2, TENANT, first.1).unwrap();
-        let second = PlaceRef::new(&uris.1, uris.1.path(), second.2, TENANT, second.1).unwrap();
+        let first = PlaceRef::new(&uris.0, uris.0.path(), first.2, &TENANT, first.1).unwrap();
+        let second = PlaceRef::new(&uris.1, uris.1.path(), second.2, &TENANT, second.1).unwrap();
         let key = first.to_key();
         let same = second.equivalent(&key);
         assert_eq!(same, second.to_key() == key);
