@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use a2a_guard::card_consistency::{CardConsistencyLayer, CardStore};
-use a2a_guard::{CallBody, CallError, CallLayer, Limits, Observe, Outcome, TerminalStateLayer};
+use a2a_guard::{CallBody, CallError, CallLayer, Limits, Observe, Outcome, ProbeCacheLayer, TerminalStateLayer};
 use bytes::Bytes;
 use http::{Request, header};
 use http_body_util::{BodyExt, Full};
@@ -41,6 +41,7 @@ pub(crate) struct Stack {
     client: Http,
     http2: Http,
     pub(crate) cards: CardStore,
+    pub(crate) probes: ProbeCacheLayer,
 }
 
 impl Stack {
@@ -49,7 +50,8 @@ impl Stack {
     }
 
     pub(crate) fn with(cards: CardStore) -> Self {
-        Self { client: http(), http2: http2(), cards }
+        let probes = ProbeCacheLayer::builder(http()).build().unwrap();
+        Self { client: http(), http2: http2(), cards, probes }
     }
 }
 
@@ -167,6 +169,7 @@ impl Stack {
         let response = ServiceBuilder::new()
             .layer(CallLayer::new())
             .layer(CardConsistencyLayer::new(self.cards.clone()))
+            .layer(self.probes.clone())
             .layer(terminal.build().unwrap())
             .layer(tap.clone())
             .service(if is_grpc { self.http2.clone() } else { self.client.clone() })
@@ -195,7 +198,7 @@ fn failed(error: &CallError) -> Ended {
 
 /// One outcome for each call that was sent, none for others, and the same one that the caller got.
 fn check_told(ended: &mut Ended, told: &[Told]) {
-    let refused_before = ended.what.starts_with("card/");
+    let refused_before = ended.what.starts_with("card/") || ended.what == "stale/endpoint_not_conforming";
     match told {
         [] if refused_before || ended.what == "hung" => {}
         [told] if told.what == ended.what && !refused_before => {

@@ -16,7 +16,7 @@ use crate::table::{Check, Section};
 use crate::tap::{Exchange, Tap};
 
 /// How long a card holds here: short, so that its end is seen, and long enough for two calls to a busy server.
-const MAX_AGE: Duration = Duration::from_secs(6);
+const MAX_AGE: Duration = Duration::from_secs(12);
 
 /// How a server helps its callers to ask again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

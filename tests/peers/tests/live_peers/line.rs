@@ -94,6 +94,15 @@ pub(crate) struct Endpoint {
 }
 
 impl Endpoint {
+    /// What stands in front of the operation, or is the whole URL.
+    pub(crate) fn base(&self, binding: Binding) -> &str {
+        match binding {
+            Binding::JsonRpc => &self.rpc,
+            Binding::Grpc => &self.grpc,
+            _ => &self.rest,
+        }
+    }
+
     /// The bindings over which it is called.
     pub(crate) fn bindings(&self) -> &'static [Binding] {
         &[Binding::JsonRpc, Binding::HttpJson, Binding::Grpc]

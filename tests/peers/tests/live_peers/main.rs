@@ -16,6 +16,7 @@ mod grpc;
 mod kill;
 mod line;
 mod operations;
+mod probes;
 mod profiles;
 mod rule;
 mod rust_server;
@@ -58,9 +59,11 @@ async fn main() -> ExitCode {
     let (installed, missing): (Vec<Sdk>, Vec<Sdk>) =
         Sdk::ALL.into_iter().filter(chosen).partition(|sdk| sdk.is_installed());
     let began = Instant::now();
-    let runs = join_all(installed.iter().map(|sdk| run(*sdk))).await;
+    let (runs, page) = futures::join!(join_all(installed.iter().map(|sdk| run(*sdk))), probes::page());
     let (mut passed, mut failed) = (0, 0);
-    for (sdk, run) in installed.iter().zip(runs) {
+    let names = installed.iter().map(|sdk| sdk.name()).chain(["a page"]);
+    let page = page.map(|section| vec![section]);
+    for (name, run) in names.zip(runs.into_iter().chain([page])) {
         match run {
             Ok(sections) => {
                 for section in sections {
@@ -70,7 +73,7 @@ async fn main() -> ExitCode {
                 }
             }
             Err(error) => {
-                println!("\n== {}: DID NOT RUN: {error}", sdk.name());
+                println!("\n== {name}: DID NOT RUN: {error}");
                 failed += 1;
             }
         }
@@ -101,14 +104,15 @@ async fn run(sdk: Sdk) -> Result<Vec<Section>, String> {
                 _ => None,
             }
         };
-        let (verbs, operations, others, cards, killed) = futures::join!(
+        let (verbs, operations, others, cards, probed, killed) = futures::join!(
             verbs::section(line, at()),
             operations::section(line, at()),
             others,
             cards::section(line, server),
+            probes::section(line, server),
             kill::section(line),
         );
-        let sections = [Some(verbs), Some(operations), others, Some(cards), Some(killed?)];
+        let sections = [Some(verbs), Some(operations), others, Some(cards), Some(probed), Some(killed?)];
         Ok(sections.into_iter().flatten().collect())
     });
     let sections: Result<Vec<Vec<Section>>, String> = join_all(lines).await.into_iter().collect();

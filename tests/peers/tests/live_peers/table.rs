@@ -15,7 +15,7 @@ pub(crate) struct Section {
 }
 
 /// Something that must hold and is no call's outcome.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Check {
     pub(crate) what: String,
     pub(crate) wrong: Option<String>,
