@@ -1,9 +1,10 @@
 //! The operations around a task, and what each comes to.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use a2a_guard::Binding;
 use futures::future::join_all;
+use http::HeaderValue;
 use tokio::time::sleep;
 
 use crate::ask::Ask;
@@ -13,7 +14,7 @@ use crate::expect::{State, broken, refused, refused_as, rests, success};
 use crate::line::Endpoint;
 use crate::line::Line::{self, Js1Old, Js03, Py1Old, Py03};
 use crate::rule::{ANY, BOTH, GRPC, REST, RPC, Rule, STREAM, UNARY, but, by_protocol};
-use crate::table::Section;
+use crate::table::{Check, Section};
 use crate::verbs::{BARE_STATUS, CUT};
 
 static RULES: &[Rule] = &[
@@ -80,8 +81,27 @@ pub(crate) async fn section(line: Line, at: Endpoint) -> Section {
     let bindings = at.bindings();
     let caller = &Caller::new(line, at, RULES);
     let cells = join_all(bindings.iter().map(|binding| cells(caller, *binding))).await;
+    let checks = join_all([Ask::send("hang"), Ask::stream("hang")].map(|ask| deadline(caller, ask))).await;
     let title = format!("{}: operations around a task", line.title());
-    Section { title, cells: cells.into_iter().flatten().collect(), ..Section::default() }
+    Section { title, cells: cells.into_iter().flatten().collect(), checks: checks.concat() }
+}
+
+/// A gRPC call brings its own deadline, and both sides keep it. The caller's clock starts first; where its machine is
+/// late, the server's word comes before it: DEADLINE_EXCEEDED, or of tonic CANCELLED.
+async fn deadline(caller: &Caller, ask: Ask) -> Vec<Check> {
+    let mut request = ask.request(&caller.at, Binding::Grpc, None);
+    request.headers_mut().insert("grpc-timeout", HeaderValue::from_static("2000m"));
+    let began = Instant::now();
+    let ended = caller.stack.call(request, Patience::Long).await;
+    let taken = began.elapsed();
+    let what = format!("GRPC: {:?} with a deadline of 2 s", ask.mode());
+    let known = ["timeout/total", "refused/peer_error"].contains(&&*ended.what);
+    let wrong = (!known || !ended.violations.is_empty()).then(|| format!("{} {:?}", ended.what, ended.violations));
+    let late = (taken >= Duration::from_secs(10)).then(|| format!("after {taken:?}"));
+    vec![
+        Check { what: format!("{what} ends as {}", ended.what), wrong },
+        Check { what: format!("{what} ends by it"), wrong: late },
+    ]
 }
 
 async fn cells(caller: &Caller, binding: Binding) -> Vec<Cell> {
