@@ -21,11 +21,12 @@ have() {
   if "$check"; then return; fi
   if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
     echo "installing $*"
-    apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" >/dev/null
+    apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" >/dev/null ||
+      echo "apt-get could not install $*" >&2
   fi
   if ! "$check"; then
     echo "$name is not here and cannot be installed: the live peers that need it cannot run" >&2
-    exit 69
+    return 69
   fi
 }
 
@@ -58,10 +59,18 @@ js_peer() {
   stamp "$from/package.json" "$from/package-lock.json" >"$at/installed"
 }
 
-have "Python 3.10 with venv" python_fits python3 python3-venv
-python_peer 1.3
-python_peer 0.3
-have "Node.js 20 with npm" node_fits nodejs npm
-js_peer 1.3
-js_peer 0.3
-echo "the SDKs of the live peers stand in $folder"
+missing=0
+if have "Python 3.10 with venv" python_fits python3 python3-venv; then
+  python_peer 1.3
+  python_peer 0.3
+else
+  missing=69
+fi
+if have "Node.js 20 with npm" node_fits nodejs npm; then
+  js_peer 1.3
+  js_peer 0.3
+else
+  missing=69
+fi
+[ "$missing" != 0 ] || echo "the SDKs of the live peers stand in $folder"
+exit "$missing"

@@ -58,6 +58,7 @@ async fn main() -> ExitCode {
     let chosen = |sdk: &Sdk| names.is_empty() || names.iter().any(|name| name == sdk.name());
     let (installed, missing): (Vec<Sdk>, Vec<Sdk>) =
         Sdk::ALL.into_iter().filter(chosen).partition(|sdk| sdk.is_installed());
+    sdk::clear_logs();
     let began = Instant::now();
     let (runs, page) = futures::join!(join_all(installed.iter().map(|sdk| run(*sdk))), probes::page());
     let (mut passed, mut failed) = (0, 0);

@@ -69,13 +69,12 @@ impl Sdk {
             Self::Python1 | Self::Python03 => {
                 let program = if self == Self::Python1 { "agent_1_3.py" } else { "agent_0_3.py" };
                 let mut command = Command::new(self.folder().join("bin/python"));
-                command.arg(programs.join("python").join(program));
+                command.arg(programs.join("python").join(program)).env("PYTHONDONTWRITEBYTECODE", "1");
                 command
             }
             Self::Js1 | Self::Js03 => {
                 // A module's imports are looked for beside it.
-                let program = self.folder().join("server.mjs");
-                std::fs::copy(programs.join(self.name()).join("server.mjs"), &program)?;
+                let program = beside(&self.folder(), &programs.join(self.name()).join("server.mjs"))?;
                 let mut command = Command::new("node");
                 command.arg(program);
                 command
@@ -109,11 +108,33 @@ impl Sdk {
     }
 }
 
+/// A copy of `program` in `folder`, which others may be reading: it is replaced as a whole, and only if it differs.
+fn beside(folder: &Path, program: &Path) -> std::io::Result<PathBuf> {
+    let copy = folder.join(program.file_name().unwrap_or_default());
+    let text = std::fs::read(program)?;
+    if std::fs::read(&copy).is_ok_and(|old| old == text) {
+        return Ok(copy);
+    }
+    let new = copy.with_extension(format!("{}.new", std::process::id()));
+    std::fs::write(&new, text)?;
+    std::fs::rename(&new, &copy)?;
+    Ok(copy)
+}
+
+fn logs() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/live-peers/logs")
+}
+
+/// Drops what servers of former runs had to say.
+pub(crate) fn clear_logs() {
+    // There may be none.
+    let _ = std::fs::remove_dir_all(logs());
+}
+
 /// Standard error of a server, in a file beside what is installed.
 fn log(name: &str) -> std::io::Result<std::fs::File> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/live-peers/logs");
-    std::fs::create_dir_all(&folder)?;
-    std::fs::File::options().create(true).append(true).open(folder.join(format!("{name}.log")))
+    std::fs::create_dir_all(logs())?;
+    std::fs::File::options().create(true).append(true).open(logs().join(format!("{name}.log")))
 }
 
 /// The process of an SDK's server. Dropping it kills it: SIGTERM would leave some of them up while a request hangs.
