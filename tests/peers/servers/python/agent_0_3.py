@@ -93,7 +93,8 @@ class Behaviours(AgentExecutor):
             raise RuntimeError('boom before any event')
         elif verb == 'crash':
             await begin()
-            await asyncio.sleep(0.3)
+            # Whoever has not read an event by the time of an exception never gets it: the SDK raises first.
+            await asyncio.sleep(2)
             raise RuntimeError('boom mid-stream')
         elif verb == 'typed0':
             raise ServerError(error=ContentTypeNotSupportedError(message='only text please'))

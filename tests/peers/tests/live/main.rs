@@ -26,6 +26,7 @@ mod ask;
 mod caller;
 mod cards;
 mod faults;
+mod probes;
 mod recovery;
 mod refusals;
 mod streams;

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use a2a_guard::card_consistency::{CardConsistencyLayer, CardStore};
-use a2a_guard::{CallBody, CallError, CallLayer, Limits, Observe, Outcome, ProbeCacheLayer, TerminalStateLayer};
+use a2a_guard::{CallBody, CallError, CallLayer, Class, Limits, Observe, Outcome, ProbeCacheLayer, TerminalStateLayer};
 use bytes::Bytes;
 use http::{Request, header};
 use http_body_util::{BodyExt, Full};
@@ -15,6 +15,10 @@ use tokio::time::timeout;
 use tower::{ServiceBuilder, ServiceExt};
 
 use crate::tap::{Exchange, Tap};
+
+/// What a bound may be missed by: by the way to it, and on a machine that does other things too.
+const EARLY: Duration = Duration::from_secs(1);
+const LATE: Duration = Duration::from_secs(4);
 
 /// Beyond its longest bound no call may go on.
 const HUNG: Duration = Duration::from_secs(5);
@@ -142,6 +146,9 @@ impl Stack {
         };
         ended.exchanges = tap.exchanges();
         let told = outcomes.0.lock().unwrap().clone();
+        if let Ok(Err(error)) = &result {
+            check_time(&mut ended, error);
+        }
         check_told(&mut ended, &told);
         if unfinished {
             ended.violations.push("a success without grpc-status 0 in its trailers".into());
@@ -193,6 +200,17 @@ fn failed(error: &CallError) -> Ended {
         a2a_error: error.a2a_error().map(|known| known.name()),
         message: error.to_string(),
         ..Ended::default()
+    }
+}
+
+/// A bound in silence is reached neither before its time nor long after it.
+fn check_time(ended: &mut Ended, error: &CallError) {
+    let (Some(bound), [exchange]) = (error.bound(), &ended.exchanges[..]) else { return };
+    let silence = exchange.last.elapsed();
+    let of_silence = matches!(error.class(), Class::Head | Class::FirstEvent | Class::Idle);
+    // The layer's clock may have begun a moment before what is seen here.
+    if of_silence && (silence + EARLY < bound || silence > bound + LATE) {
+        ended.violations.push(format!("ended after a silence of {silence:?} with a bound of {bound:?}"));
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
+use std::time::Instant;
 
 use bytes::Bytes;
 use http::{Request, Response, request, response};
@@ -20,11 +21,21 @@ pub(crate) struct Exchange {
     pub(crate) request: request::Parts,
     pub(crate) head: Option<response::Parts>,
     pub(crate) body: Vec<u8>,
+    /// When anything last happened: it was sent, its head came, bytes came.
+    pub(crate) last: Instant,
 }
 
 impl Tap {
     pub(crate) fn exchanges(&self) -> Vec<Exchange> {
         self.0.lock().unwrap().clone()
+    }
+}
+
+impl Tap {
+    fn note(&self, number: usize, what: impl FnOnce(&mut Exchange)) {
+        let exchange = &mut self.0.lock().unwrap()[number];
+        exchange.last = Instant::now();
+        what(exchange);
     }
 }
 
@@ -61,17 +72,17 @@ where
         let (parts, body) = request.into_parts();
         let number = {
             let mut exchanges = self.tap.0.lock().unwrap();
-            exchanges.push(Exchange { request: parts.clone(), head: None, body: Vec::new() });
+            exchanges.push(Exchange { request: parts.clone(), head: None, body: Vec::new(), last: Instant::now() });
             exchanges.len() - 1
         };
         let tap = self.tap.clone();
         let response = self.inner.call(Request::from_parts(parts, body));
         Box::pin(async move {
             let (head, body) = response.await?.into_parts();
-            tap.0.lock().unwrap()[number].head = Some(head.clone());
+            tap.note(number, |exchange| exchange.head = Some(head.clone()));
             let copying: Copying = Box::new(move |frame| {
                 if let Some(data) = frame.data_ref() {
-                    tap.0.lock().unwrap()[number].body.extend_from_slice(data);
+                    tap.note(number, |exchange| exchange.body.extend_from_slice(data));
                 }
                 frame
             });
