@@ -19,10 +19,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use a2a::{
-    AgentCapabilities, AgentCard, AgentInterface, AgentSkill, TRANSPORT_PROTOCOL_GRPC, TRANSPORT_PROTOCOL_HTTP_JSON,
-    TRANSPORT_PROTOCOL_JSONRPC,
+    A2AError, AgentCapabilities, AgentCard, AgentInterface, AgentSkill, TRANSPORT_PROTOCOL_GRPC,
+    TRANSPORT_PROTOCOL_HTTP_JSON, TRANSPORT_PROTOCOL_JSONRPC,
 };
-use a2a_server::{DefaultRequestHandler, HttpPushSender, InMemoryPushConfigStore, InMemoryTaskStore, StaticAgentCard};
+use a2a_server::{
+    DefaultRequestHandler, HttpPushSender, InMemoryPushConfigStore, InMemoryTaskStore, ServiceParams, StaticAgentCard,
+};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
@@ -37,6 +39,8 @@ pub enum Profile {
     Bare,
     /// All of them are declared, but there is no extended card.
     ExtendedCardMissing,
+    /// All of them, for those who send `Authorization: Bearer good`. The card is for everyone.
+    Auth,
 }
 
 /// A running server on a loopback port of its own. Dropping it ends it.
@@ -74,6 +78,11 @@ impl Server {
             let _ = axum::serve(listener, app).await;
         });
         Ok(Self { address, serving })
+    }
+
+    /// The port of the HTTP bindings, on 127.0.0.1.
+    pub fn port(&self) -> u16 {
+        self.address.port()
     }
 
     /// The JSON-RPC endpoint.
@@ -114,6 +123,11 @@ impl GrpcServer {
         Ok(Self { address, serving })
     }
 
+    /// Its port, on 127.0.0.1.
+    pub fn port(&self) -> u16 {
+        self.address.port()
+    }
+
     /// What a channel connects to.
     pub fn origin(&self) -> String {
         format!("http://{}", self.address)
@@ -149,7 +163,7 @@ fn handler(profile: Profile, interfaces: Vec<AgentInterface>) -> (Arc<DefaultReq
     let card = card(interfaces, capabilities.clone());
     let mut handler =
         DefaultRequestHandler::new(ScriptedAgent, InMemoryTaskStore::new()).with_capabilities(capabilities);
-    if profile == Profile::Full {
+    if matches!(profile, Profile::Full | Profile::Auth) {
         let mut extended = card.clone();
         extended.name.push_str(" (extended)");
         handler = handler.with_extended_agent_card(extended);
@@ -157,6 +171,15 @@ fn handler(profile: Profile, interfaces: Vec<AgentInterface>) -> (Arc<DefaultReq
     if able {
         // Its URLs are checked as they are for everyone; nothing here ever sends a notification.
         handler = handler.with_push_notifications(InMemoryPushConfigStore::new(), HttpPushSender::new(None));
+    }
+    if profile == Profile::Auth {
+        // The server has no error of its own for those whom it does not know: its authorizer picks one.
+        handler = handler.with_authorizer(|params: &ServiceParams, _: Option<&str>| {
+            match params.get("authorization").and_then(|values| values.first()) {
+                Some(value) if value == "Bearer good" => Ok(()),
+                _ => Err(A2AError::invalid_request("invalid token")),
+            }
+        });
     }
     (Arc::new(handler), card)
 }
