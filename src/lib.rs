@@ -14,14 +14,14 @@ pub mod guard;
 mod limits;
 pub mod observability;
 pub mod outcome;
-#[cfg(feature = "signatures")]
-#[cfg_attr(docsrs, doc(cfg(feature = "signatures")))]
-pub mod signatures;
 pub mod probe_cache;
 pub mod refusal_response;
 #[cfg(feature = "retry")]
 #[cfg_attr(docsrs, doc(cfg(feature = "retry")))]
 pub mod retry;
+#[cfg(feature = "signatures")]
+#[cfg_attr(docsrs, doc(cfg(feature = "signatures")))]
+pub mod signatures;
 pub mod terminal_state;
 #[cfg(feature = "tonic")]
 pub mod tonic;

@@ -106,7 +106,8 @@ where
             Some(card) => match self.config.prepare(&card, &mut call, &mut request) {
                 Ok(()) => {
                     let watch = Watch { asked: Asked::of(&call, request.body()), card };
-                    let future = clock::within(now, || self.inner.call(request));
+                    let _for_the_layers_below = clock::hand_down(now);
+                    let future = self.inner.call(request);
                     CardConsistencyFuture::calling(future, call, Some(watch))
                 }
                 Err(failure) => self.refuse(&call, failure),
