@@ -244,8 +244,7 @@ fn compare(case: &Case, played: Played) -> Line {
 
     let facts = match (&error, observed) {
         (Some(error), _) => Facts::of_error(error),
-        // What passes as it is tells its caller itself.
-        (None, Some(observed)) => Facts { grpc_code: delivered.grpc_code(), ..observed.facts },
+        (None, Some(observed)) => observed.facts,
         (None, None) => Facts::default(),
     };
     let known = json!({
@@ -316,7 +315,6 @@ impl Sent {
 #[derive(Default)]
 struct Delivered {
     status: Option<StatusCode>,
-    headers: HeaderMap,
     body: Vec<u8>,
     trailers: Option<HeaderMap>,
 }
@@ -331,9 +329,9 @@ where
     S: Service<http::Request<Full<Bytes>>, Response = http::Response<B>, Error = CallError>,
     B: http_body::Body<Data = Bytes, Error = CallError> + Unpin,
 {
-    let (head, mut body) = stack.ready().await?.call(request).await?.into_parts();
-    delivered.status = Some(head.status);
-    delivered.headers = head.headers;
+    let response = stack.ready().await?.call(request).await?;
+    delivered.status = Some(response.status());
+    let mut body = response.into_body();
     while let Some(frame) = body.frame().await {
         match frame?.into_data() {
             Ok(data) => delivered.body.extend_from_slice(&data),
@@ -344,16 +342,10 @@ where
 }
 
 impl Delivered {
-    /// The gRPC code that stands in it, if it is no success.
-    fn grpc_code(&self) -> Option<i32> {
-        let code = |headers: &HeaderMap| headers.get("grpc-status")?.to_str().ok()?.parse().ok();
-        [Some(&self.headers), self.trailers.as_ref()].into_iter().flatten().find_map(code).filter(|code| *code != 0)
-    }
-
     /// A success is delivered byte for byte, a failure up to some byte. The last event of a
     /// stream may have gained the line end that it lacked.
     fn complaint(&self, sent: &Sent, success: bool) -> Option<String> {
-        let Self { status, body, trailers, .. } = self;
+        let Self { status, body, trailers } = self;
         let status = (*status)?.as_u16();
         if sent.status != Some(status) {
             return Some(format!("{:?} arrived as {status}", sent.status));

@@ -487,6 +487,7 @@ where
             target: self.target.as_ref().or_else(|| self.call.target()),
             error,
             status: self.seen.status,
+            grpc_code: self.seen.grpc_code,
             task_id,
             task_state,
             events: self.seen.events,

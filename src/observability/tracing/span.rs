@@ -12,6 +12,7 @@ use tracing::{Span, field};
 use super::TARGET;
 use crate::{
     call::{Call, Operation},
+    error::CallError,
     observability::words,
     outcome::{Outcome, OutcomeKind},
     wire::{Tolerated, text::escape},
@@ -112,9 +113,9 @@ impl CallSpan {
         }
         if let Some(error) = outcome.error() {
             span.record("a2a.retry", error.retry().as_str());
-            let code = error.code().or_else(|| error.grpc_code().map(i64::from));
-            span.record("rpc.response.status_code", code.map(field::display));
         }
+        let code = outcome.error().and_then(CallError::code).or_else(|| outcome.grpc_code().map(i64::from));
+        span.record("rpc.response.status_code", code.map(field::display));
     }
 }
 
