@@ -55,6 +55,11 @@ pub(crate) fn name(path: &str) -> Option<GrpcName> {
     Some(GrpcName { operation: METHODS.iter().find(is_it).map(|&(operation, ..)| operation), version })
 }
 
+/// Whose messages go to `path`: the package says it.
+pub(crate) fn dialect_at(path: &str) -> Option<GrpcDialect> {
+    name(path).map(|name| dialect_of(Some(name.version)))
+}
+
 /// The method of another operation, at the place of `path`.
 pub(crate) fn path_beside(path: &str, operation: Operation) -> Option<String> {
     let version = name(path)?.version;
