@@ -83,13 +83,13 @@ macro_rules! classes {
 classes! {
     /// Success.
     Success = "success",
-    /// Refused: a JSON-RPC error, a `google.rpc.Status`, problem details.
+    /// Refused: a JSON-RPC error, a `google.rpc.Status`, problem details, a `grpc-status`.
     PeerError = "peer_error",
-    /// Refused: 401, 403, 407.
+    /// Refused: 401, 403, 407; gRPC `UNAUTHENTICATED` and `PERMISSION_DENIED`.
     Auth = "auth",
-    /// Refused: 429.
+    /// Refused: 429; gRPC `RESOURCE_EXHAUSTED` with a `RetryInfo`.
     RateLimited = "rate_limited",
-    /// Refused: 503.
+    /// Refused: 503; gRPC `UNAVAILABLE`.
     Unavailable = "unavailable",
     /// Refused: 404, 405 or 410 without a body that says more: a missing route, not a missing task.
     EndpointNotFound = "endpoint_not_found",
@@ -103,13 +103,13 @@ classes! {
     HttpStatus = "http_status",
     /// Broken: a success of a media type that cannot be one.
     WrongMediaType = "wrong_media_type",
-    /// Broken: not JSON, cut JSON, or garbage behind it.
+    /// Broken: not JSON, cut JSON, or garbage behind it; no gRPC message.
     Malformed = "malformed",
     /// Broken: JSON that is no valid envelope or result, or another call's answer.
     ProtocolViolation = "protocol_violation",
     /// Broken: a clean end with nothing in it.
     Empty = "empty",
-    /// Broken: ended before the task rested.
+    /// Broken: ended before the task rested, or without a `grpc-status`.
     Truncated = "truncated",
     /// Broken: one result where a stream was asked.
     SilentDowngrade = "silent_downgrade",

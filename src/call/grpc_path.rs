@@ -64,6 +64,11 @@ pub(crate) fn split(path: &str) -> (&str, &str) {
     service(path).and_then(|at| path.split_at_checked(at)).unwrap_or(("", path))
 }
 
+/// Whose messages go to `path`: the package says it.
+pub(crate) fn dialect_at(path: &str) -> Option<GrpcDialect> {
+    name(path).map(|name| dialect_of(Some(name.version)))
+}
+
 /// The method of another operation, at the place of `path`.
 pub(crate) fn path_beside(path: &str, operation: Operation) -> Option<String> {
     let version = name(path)?.version;

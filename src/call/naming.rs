@@ -39,7 +39,9 @@ impl Naming {
         let (skill, region) = (config.skill_metadata.as_deref(), config.region_metadata.as_deref());
         let scan = match (call.binding(), call.operation()) {
             (Some(Binding::Grpc), Some(operation)) => {
-                let layout = grpc_path::layout_of(operation, call.version());
+                // The package says whose messages they are, whatever the caller called the version.
+                let version = grpc_path::name(parts.uri.path()).map(|named| named.version).or(call.version());
+                let layout = grpc_path::layout_of(operation, version);
                 Some(Scan::Grpc(GrpcRequestScan::new(layout, skill, region)))
             }
             _ => body_envelope(&call, parts).map(|envelope| Scan::Json(RequestScan::new(envelope, skill, region))),

@@ -14,8 +14,8 @@ use super::{grpc, judging};
 use crate::{
     call::{self, Binding, Call, Operation, ProtocolVersion},
     wire::{
-        Envelope, Expected, Facts, GrpcEnd, GrpcExpected, GrpcJudge, GrpcPayload, JsonRpcId, Judge, MediaType, Payload,
-        TaskState, Verdict, Wrapping,
+        Envelope, Expected, Facts, GrpcDialect, GrpcEnd, GrpcExpected, GrpcJudge, GrpcPayload, JsonRpcId, Judge,
+        MediaType, Payload, TaskState, Verdict, Wrapping,
         grpc::{
             encode::{about_task, with_task},
             frame::PREFIX,
@@ -105,7 +105,7 @@ impl Origin {
     pub(super) fn reader(&self, task_id: &str) -> Reader {
         let form = match self.call.binding() {
             Some(Binding::Grpc) => {
-                Form::Grpc(GrpcExpected { payload: GrpcPayload::Task, dialect: call::dialect_of(self.call.version()) })
+                Form::Grpc(GrpcExpected { payload: GrpcPayload::Task, dialect: self.grpc_dialect() })
             }
             Some(Binding::JsonRpc) => Form::JsonRpc,
             _ => Form::HttpJson,
@@ -131,6 +131,10 @@ impl Origin {
 
     fn is_grpc(&self) -> bool {
         self.call.binding() == Some(Binding::Grpc)
+    }
+
+    fn grpc_dialect(&self) -> GrpcDialect {
+        call::grpc_dialect_at(self.uri.path()).unwrap_or(GrpcDialect::V1)
     }
 
     fn answer(&self, Rescued { task, .. }: &Rescued) -> String {
@@ -185,12 +189,11 @@ impl Origin {
     }
 
     fn grpc_request(&self, operation: Operation, task_id: &str, mut request: Request<Bytes>) -> Option<Request<Bytes>> {
-        let dialect = call::dialect_of(self.call.version());
         let path = call::grpc_path_beside(self.uri.path(), operation)?;
         *request.uri_mut() = self.uri_with(PathAndQuery::try_from(path).ok()?)?;
         *request.method_mut() = Method::POST;
         *request.version_mut() = Version::HTTP_2;
-        *request.body_mut() = about_task(dialect, task_id, self.call.tenant()).framed()?;
+        *request.body_mut() = about_task(self.grpc_dialect(), task_id, self.call.tenant()).framed()?;
         request.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/grpc"));
         request.headers_mut().insert(TE, HeaderValue::from_static("trailers"));
         Some(request)

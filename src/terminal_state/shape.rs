@@ -2,7 +2,7 @@
 
 use super::answer::StreamExpected;
 use crate::{
-    call::{Binding, Call, Operation, ProtocolVersion, dialect_of},
+    call::{Binding, Call, Operation, ProtocolVersion, grpc_dialect_of},
     wire::{Envelope, Expected, GrpcDialect, GrpcExpected, GrpcPayload, Payload, Wrapping},
 };
 
@@ -36,7 +36,7 @@ pub(super) fn grpc(call: &Call) -> Option<GrpcExpected> {
         Operation::GetTask | Operation::CancelTask => GrpcPayload::Task,
         _ => GrpcPayload::Other,
     };
-    Some(GrpcExpected { payload, dialect: dialect_of(call.version()) })
+    Some(GrpcExpected { payload, dialect: grpc_dialect_of(call.version()) })
 }
 
 /// The answer of a server that gives one result where a stream was asked.

@@ -94,7 +94,8 @@ async fn what_the_caller_set_wins() {
     request.extensions_mut().insert(Call::new().with_tenant("mine").with_version(ProtocolVersion::V0_3));
     let call = named(&CallLayer::new(), request).await;
     assert_eq!((call.tenant(), call.operation()), (Some("mine"), Some(Operation::GetTask)));
-    assert_eq!(call.version(), Some(ProtocolVersion::V0_3));
+    // The messages are those of the package all the same.
+    assert_eq!((call.version(), call.task_id()), (Some(ProtocolVersion::V0_3), Some("t-1")));
 }
 
 #[tokio::test(start_paused = true)]

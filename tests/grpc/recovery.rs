@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use a2a_guard::{
-    CallBody, Limits, Recovery,
+    Binding, Call, CallBody, Limits, Operation, Recovery,
     wire::grpc::{
         GrpcDialect,
         encode::{Message, about_task},
@@ -131,4 +131,17 @@ async fn a_refusal_is_no_loss() {
     let refused = trailers_only(&[("grpc-status", "13")]);
     let (ended, asked) = recovered(Recovery::cancel_on_failure, stream(), refused, vec![]).await;
     assert_eq!((ended.word().as_str(), asked.len()), ("refused/peer_error", 0));
+}
+
+/// A caller that named the call itself may have left the version open: the path has it.
+#[tokio::test(start_paused = true)]
+async fn the_package_says_whose_messages_are_sent() {
+    let mut call = request("/a2a.v1.A2AService/SendStreamingMessage", &Message::new());
+    let named = Call::new().with_operation(Operation::SendStreamingMessage).with_binding(Binding::Grpc);
+    call.extensions_mut().insert(named);
+    let hangs = answer(MockBody::new().data(task(WORKING)).hang());
+    let own = vec![answer(ok(&[framed(&bare_task(5))]))];
+    let (_, asked) = recovered(Recovery::cancel_on_failure, call, hangs, own).await;
+    let [request] = <[_; 1]>::try_from(asked).unwrap();
+    assert_eq!(body_of(request).await, framed(&about_task(GrpcDialect::V03, "task-1", None)));
 }
