@@ -74,7 +74,9 @@ fn group(threads: usize) -> Group {
             row(QUICK_CACHE, |calls| looked_up(calls, |key| SHELF.quick_cache.get(key))).anchor(),
             row(MOKA, |calls| looked_up(calls, |key| SHELF.moka.get(key))).anchor(),
             hit("CardConsistencyLayer", |calls| called(calls, CallLayer::new().layer(SHELF.strict.layer(Answers)))),
-            hit("CardConsistencyLayer, with a policy", |calls| called(calls, CallLayer::new().layer(SHELF.lenient.layer(Answers)))),
+            hit("CardConsistencyLayer, with a policy", |calls| {
+                called(calls, CallLayer::new().layer(SHELF.lenient.layer(Answers)))
+            }),
         ],
     }
 }
