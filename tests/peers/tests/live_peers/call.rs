@@ -73,15 +73,16 @@ pub(crate) enum Patience {
 impl Patience {
     pub(crate) fn limits(self) -> Limits {
         let (head, idle, gap) = match self {
-            Self::Long => (20, 20, 20),
-            Self::Short => (10, 5, 5),
-            Self::KeepAlive => (10, 20, 40),
+            Self::Long => (30, 30, 30),
+            Self::Short => (15, 6, 6),
+            Self::KeepAlive => (15, 20, 40),
         };
         let seconds = Duration::from_secs;
         Limits::default()
             .head(seconds(head))
             .blocking_head(seconds(head))
-            .first_event(seconds(head))
+            // Not as long as the servers' interval of keep-alives, which are bytes, if no events.
+            .first_event(seconds(10))
             .idle(seconds(idle))
             .event_gap(seconds(gap))
             .linger(seconds(1))
@@ -135,10 +136,15 @@ impl Observe for Outcomes {
 
 impl Stack {
     pub(crate) async fn call(&self, request: Request<Full<Bytes>>, patience: Patience) -> Ended {
-        let (outcomes, tap) = (Outcomes::default(), Tap::default());
+        self.watched(request, patience, &Tap::default()).await
+    }
+
+    /// The same, with what passes noted for somebody else too.
+    pub(crate) async fn watched(&self, request: Request<Full<Bytes>>, patience: Patience, tap: &Tap) -> Ended {
+        let outcomes = Outcomes::default();
         let ends = patience.total() + HUNG;
         let mut unfinished = false;
-        let result = timeout(ends, self.run(request, patience, &outcomes, &tap, &mut unfinished)).await;
+        let result = timeout(ends, self.run(request, patience, &outcomes, tap, &mut unfinished)).await;
         let mut ended = match &result {
             Ok(Ok(_)) => Ended { what: "success/success".into(), ..Ended::default() },
             Ok(Err(error)) => failed(error),

@@ -1,5 +1,7 @@
 //! What a probe comes to: at these servers, and at a web server that is none of A2A's.
 
+use std::time::Duration;
+
 use a2a_guard::Binding;
 use a2a_guard::ProbeCacheLayer;
 use a2a_guard::probe_cache::EndpointState;
@@ -25,7 +27,9 @@ const BINDINGS: [Binding; 2] = [Binding::JsonRpc, Binding::HttpJson];
 /// A stack whose probes are seen.
 fn watched() -> (Stack, Tap) {
     let tap = Tap::default();
-    let probes = ProbeCacheLayer::builder(tap.layer(http())).build().unwrap();
+    // However long the calls take, the second probe is none of theirs.
+    let long = Duration::from_secs(300);
+    let probes = ProbeCacheLayer::builder(tap.layer(http())).back_off(long, long).build().unwrap();
     let mut stack = Stack::new();
     stack.probes = probes;
     (stack, tap)
