@@ -55,6 +55,15 @@ pub(crate) fn name(path: &str) -> Option<GrpcName> {
     Some(GrpcName { operation: METHODS.iter().find(is_it).map(|&(operation, ..)| operation), version })
 }
 
+/// What stands in front of the service, and the rest.
+pub(crate) fn split(path: &str) -> (&str, &str) {
+    let service = |path: &str| {
+        let method = memchr::memrchr(b'/', path.as_bytes())?;
+        memchr::memrchr(b'/', path.get(..method)?.as_bytes())
+    };
+    service(path).and_then(|at| path.split_at_checked(at)).unwrap_or(("", path))
+}
+
 /// The method of another operation, at the place of `path`.
 pub(crate) fn path_beside(path: &str, operation: Operation) -> Option<String> {
     let version = name(path)?.version;
@@ -132,6 +141,15 @@ mod tests {
             "/x.lf.a2a.v1.A2AService/GetTask",
         ] {
             assert_eq!(read(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn a_proxys_path_stands_in_front() {
+        assert_eq!(split("/lf.a2a.v1.A2AService/GetTask"), ("", "/lf.a2a.v1.A2AService/GetTask"));
+        assert_eq!(split("/a/b/lf.a2a.v1.A2AService/GetTask"), ("/a/b", "/lf.a2a.v1.A2AService/GetTask"));
+        for odd in ["", "/", "/GetTask", "GetTask", "a/b"] {
+            assert_eq!(split(odd), ("", odd));
         }
     }
 

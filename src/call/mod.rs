@@ -25,7 +25,7 @@ pub use self::{
     version::ProtocolVersion,
 };
 pub(crate) use self::{
-    grpc_path::{dialect_of, path_beside as grpc_path_beside},
+    grpc_path::{dialect_of, layout_of as grpc_layout_of, path_beside as grpc_path_beside, split as split_grpc_path},
     http_path::operation_prefix,
     json_rpc_method::method_of,
     naming::{from_head, grpc_timeout},

@@ -7,7 +7,7 @@ use tokio::time::Instant;
 use super::{Binding, Call, Operation, ProtocolVersion, grpc_path, http_path, json_rpc_method, layer::Config};
 use crate::wire::{
     Envelope, MediaType, RequestFacts, RequestScan, SmallText,
-    grpc::{GrpcRequestScan, timeout::parse_timeout},
+    grpc::{GrpcRequestScan, status::field, timeout::parse_timeout},
 };
 
 /// A call on its way to its name: what the head tells, then what the body tells.
@@ -223,7 +223,7 @@ fn fill(place: &mut Option<Box<str>>, text: &SmallText) {
 
 /// `grpc-timeout`; a malformed one is as if it were not there.
 pub(crate) fn grpc_timeout(headers: &HeaderMap) -> Option<Duration> {
-    headers.get("grpc-timeout").and_then(|value| parse_timeout(value.as_bytes()))
+    field(headers, "grpc-timeout").and_then(|value| parse_timeout(value.as_bytes()))
 }
 
 fn is_grpc(headers: &HeaderMap) -> bool {

@@ -17,7 +17,7 @@ use tokio::{
 use tower_service::Service;
 
 use super::{Call, CallBody, layer::Config, naming::Naming, reading::Reading};
-use crate::limits::LimitOverrides;
+use crate::{clock, limits::LimitOverrides};
 
 /// The service of [`CallLayer`](crate::CallLayer).
 #[derive(Clone, Debug)]
@@ -58,6 +58,7 @@ where
         if !naming.wants_body() {
             let call = naming.finish(&self.config, &parts);
             parts.extensions.insert(call);
+            let _for_the_layers_below = clock::hand_down(began);
             return self.pass(Request::from_parts(parts, CallBody::unread(body)));
         }
         let mut reading = Reading::new(body, self.config.max_body);
@@ -66,6 +67,7 @@ where
         if reading.poll(&mut Context::from_waker(Waker::noop()), &mut naming).is_ready() {
             let call = naming.finish(&self.config, &parts);
             parts.extensions.insert(call);
+            let _for_the_layers_below = clock::hand_down(began);
             return self.pass(Request::from_parts(parts, reading.into_body()));
         }
         // A body that takes its time must not hold the place that a ready service has (in a concurrency limit, say).

@@ -4,8 +4,6 @@ mod card;
 mod display;
 mod failure;
 mod foreign;
-#[cfg(feature = "tonic")]
-mod grpc_status;
 mod kinds;
 mod recognise;
 mod response;
@@ -22,13 +20,10 @@ pub use self::{
     retry::Retry,
 };
 pub(crate) use self::{
-    failure::{Failure, Seen},
+    failure::{Failure, Seen, Told},
     foreign::{broke_off, lost},
-    recognise::{chain, recognise},
+    recognise::{call_error_in, chain, recognise},
 };
-
-#[cfg(feature = "tonic")]
-pub(crate) use self::grpc_status::GrpcStatus;
 
 use std::{error::Error as StdError, fmt, sync::Arc, time::Duration};
 
@@ -194,11 +189,13 @@ impl CallError {
         retry::of(self.failure())
     }
 
-    /// How long the peer asked to wait (`Retry-After`, or a `RetryInfo` detail).
+    /// How long the peer asked to wait (`Retry-After`, or a `RetryInfo` detail); of a card that could not be had, at least
+    /// as long as that is remembered.
     #[must_use]
     pub fn retry_after(&self) -> Option<Duration> {
-        let of_card = || self.failure().card.as_ref().and_then(|card| card.retry_after());
-        self.failure().seen.retry_after.or_else(|| self.peer().and_then(|peer| peer.retry_after)).or_else(of_card)
+        let of_card = self.failure().card.as_ref().and_then(|card| card.retry_after());
+        let of_head = self.failure().seen.retry_after.max(of_card);
+        of_head.or_else(|| self.peer().and_then(|peer| peer.retry_after))
     }
 
     /// Whether the agent may have begun to work: false only if the request cannot have reached it or was refused

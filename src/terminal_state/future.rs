@@ -16,7 +16,7 @@ use pin_project_lite::pin_project;
 
 use super::{
     TerminalStateBody,
-    answer::StreamExpected,
+    answer::{AnswerJudge, StreamExpected},
     body::Replay,
     flight::{Boxed, Flight, Rescue},
     grpc::{self, GrpcPlan, Kept},
@@ -254,14 +254,20 @@ where
     O: Observe,
 {
     let broken = match grpc::plan(head.status, &head.headers) {
-        GrpcPlan::Messages if flight.call.is_streaming() => {
-            let coded = grpc::may_compress(&head.headers);
+        GrpcPlan::Messages { coded } if flight.call.is_streaming() => {
             return Start::Stream(StreamExpected::Messages { expected, coded });
         }
-        GrpcPlan::Messages if body.length > (flight.limits().max_unary_body as u64).saturating_add(PREFIX as u64) => {
+        GrpcPlan::Messages { .. }
+            if body.length > (flight.limits().max_unary_body as u64).saturating_add(PREFIX as u64) =>
+        {
             Some((Class::TooLarge, "the body is larger than max_unary_body"))
         }
-        GrpcPlan::Messages => return Start::Whole { purpose: Purpose::Result, expected: None },
+        GrpcPlan::Messages { coded } => {
+            if let (AnswerJudge::Grpc(judge), true) = (&mut flight.judge, coded) {
+                judge.allow_compressed();
+            }
+            return Start::Whole { purpose: Purpose::Result, expected: None };
+        }
         GrpcPlan::ErrorBody => return Start::Whole { purpose: Purpose::Refusal, expected: None },
         GrpcPlan::Broken(class, what) => Some((class, what)),
         GrpcPlan::Refused => None,

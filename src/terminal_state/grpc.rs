@@ -21,31 +21,53 @@ pub(super) enum GrpcPlan {
     Refused,
     /// An HTTP status that gRPC has not: head and the first of the body decide.
     ErrorBody,
-    /// Its messages, and the status behind them.
-    Messages,
+    /// Its messages, which may be compressed, and the status behind them.
+    Messages { coded: bool },
     /// The head alone says that this is no answer.
     Broken(Class, &'static str),
 }
 
+/// What of a head counts, found in one pass.
+#[derive(Clone, Copy)]
+struct Head<'a> {
+    media: Option<&'a HeaderValue>,
+    status: Option<&'a HeaderValue>,
+    has_coding: bool,
+    /// Messages may be compressed: how, nobody here has to know.
+    compresses: bool,
+}
+
+impl<'a> Head<'a> {
+    fn of(headers: &'a HeaderMap) -> Self {
+        let mut head = Self { media: None, status: None, has_coding: false, compresses: false };
+        for (name, value) in headers {
+            match name.as_str() {
+                "content-type" => head.media = head.media.or(Some(value)),
+                "grpc-status" => head.status = head.status.or(Some(value)),
+                "content-encoding" => head.has_coding = true,
+                "grpc-encoding" => head.compresses = !value.as_bytes().eq_ignore_ascii_case(b"identity"),
+                _ => {}
+            }
+        }
+        head
+    }
+}
+
 pub(super) fn plan(status: StatusCode, headers: &HeaderMap) -> GrpcPlan {
-    if GrpcStatus::of(headers).is_some_and(|status| !status.is_ok()) {
+    let head = Head::of(headers);
+    if head.status.is_some_and(|value| !GrpcStatus::with_value(value, headers).is_ok()) {
         return GrpcPlan::Refused;
     }
-    let coded = judging::coding(headers).is_some();
+    let coded = head.has_coding && judging::coding(headers).is_some();
     if status != StatusCode::OK {
         let decides = status::by_status_alone(status).is_some();
         return if coded && !decides { GrpcPlan::Broken(Class::ContentEncoding, CODED) } else { GrpcPlan::ErrorBody };
     }
-    match judging::media_type(headers) {
+    match MediaType::of(head.media.map(HeaderValue::as_bytes)) {
         MediaType::Grpc | MediaType::Absent if coded => GrpcPlan::Broken(Class::ContentEncoding, CODED),
-        MediaType::Grpc | MediaType::Absent => GrpcPlan::Messages,
+        MediaType::Grpc | MediaType::Absent => GrpcPlan::Messages { coded: head.compresses },
         _ => GrpcPlan::Broken(Class::WrongMediaType, MEDIA),
     }
-}
-
-/// Whether messages may be compressed: how, nobody here has to know.
-pub(super) fn may_compress(headers: &HeaderMap) -> bool {
-    headers.get("grpc-encoding").is_some_and(|coding| !coding.as_bytes().eq_ignore_ascii_case(b"identity"))
 }
 
 /// What a status other than 0 says.
@@ -72,7 +94,7 @@ pub(super) struct Kept<'a> {
 
 impl<'a> Kept<'a> {
     /// The status of trailers, else of the head.
-    pub(super) fn status(&self) -> Option<GrpcStatus<'a>> {
+    fn status(&self) -> Option<GrpcStatus<'a>> {
         status_of(self.headers, self.trailers)
     }
 
@@ -82,6 +104,14 @@ impl<'a> Kept<'a> {
         O: Observe,
     {
         let status = self.status().filter(|status| !status.is_ok())?;
+        Some(self.refused(status, flight))
+    }
+
+    /// What a status that says no means.
+    pub(super) fn refused<O>(self, status: GrpcStatus<'_>, flight: &Flight<O>) -> CallError
+    where
+        O: Observe,
+    {
         let peer = status.to_error();
         let verdict = verdict(flight.status(), status.code(), peer.retry_after.is_some());
         let mut failure = flight.failure(verdict.kind, verdict.class, verdict.what);
@@ -94,7 +124,7 @@ impl<'a> Kept<'a> {
             trailers: self.trailers.cloned(),
             truncated: self.truncated,
         });
-        Some(CallError::new(failure))
+        CallError::new(failure)
     }
 }
 
@@ -104,11 +134,15 @@ pub(super) fn status_of<'a>(headers: &'a HeaderMap, trailers: Option<&'a HeaderM
 }
 
 /// How a call that nobody named ended, by a status that was seen on the way.
-pub(super) fn unnamed(http: StatusCode, status: GrpcStatus<'_>) -> (OutcomeKind, Class) {
+pub(super) fn unnamed<O>(status: GrpcStatus<'_>, flight: &mut Flight<O>) -> (OutcomeKind, Class)
+where
+    O: Observe,
+{
     if status.is_ok() {
         return (OutcomeKind::Success, Class::Success);
     }
-    let verdict = verdict(http, status.code(), status.to_error().retry_after.is_some());
+    flight.seen.grpc_code = Some(status.code());
+    let verdict = verdict(flight.status(), status.code(), status.to_error().retry_after.is_some());
     (verdict.kind, verdict.class)
 }
 

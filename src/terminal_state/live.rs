@@ -444,7 +444,7 @@ where
         }
         let flight = self.timed.as_mut().flight();
         let tolerated = flight.seen.tolerated;
-        match (&self.judge, self.expected) {
+        match (&mut self.judge, self.expected) {
             (AnyStreamJudge::Messages(judge), _) => flight.note_facts(judge.last()),
             (_, StreamExpected::Events(expected)) => {
                 let mut judge = Judge::new(expected);

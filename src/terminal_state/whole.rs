@@ -26,7 +26,9 @@ use super::{
 use crate::{
     error::{BoxError, CallError, PeerResponse},
     outcome::{Class, Observe},
-    wire::{Expected, Flaw, GrpcEnd, JsonRpcId, Payload, PeerError, Tolerated, Verdict, grpc::frame::PREFIX},
+    wire::{
+        Expected, Flaw, GrpcEnd, GrpcStatus, JsonRpcId, Payload, PeerError, Tolerated, Verdict, grpc::frame::PREFIX,
+    },
 };
 
 /// What the whole is to become.
@@ -61,11 +63,6 @@ impl Whole {
         flight.enter(if flight.call.is_streaming() { Phase::FirstEvent } else { Phase::Body });
         if let (Some(expected), AnswerJudge::Json(judge)) = (expected, &mut flight.judge) {
             judge.expect(expected);
-        }
-        if let AnswerJudge::Grpc(judge) = &mut flight.judge
-            && grpc::may_compress(&head.headers)
-        {
-            judge.allow_compressed();
         }
         Self { head, purpose, expected, pieces: Pieces::default(), trailers: None, truncated: false }
     }
@@ -196,12 +193,13 @@ impl Whole {
             AnswerJudge::Grpc(judge) => judge.finish(),
             AnswerJudge::Json(_) => GrpcEnd::Empty,
         };
-        if let Some(refused) = self.refused_by_status(flight) {
-            return Err(refused);
-        }
-        if grpc::status_of(&self.head.headers, self.trailers.as_deref()).is_none() {
-            flight.note_what_came();
-            return Err(flight.broken(Class::Truncated, "the answer ended without grpc-status"));
+        match grpc::status_of(&self.head.headers, self.trailers.as_deref()) {
+            Some(status) if status.is_ok() => {}
+            Some(status) => return Err(self.refused(status, flight)),
+            None => {
+                flight.note_what_came();
+                return Err(flight.broken(Class::Truncated, "the answer ended without grpc-status"));
+            }
         }
         match end {
             GrpcEnd::Message => {
@@ -227,20 +225,16 @@ impl Whole {
         }
     }
 
-    /// What a `grpc-status` other than 0 says, if there is one.
-    fn refused_by_status<O>(&mut self, flight: &mut Flight<O>) -> Option<CallError>
+    /// What a `grpc-status` other than 0 says.
+    fn refused<O>(&self, status: GrpcStatus<'_>, flight: &mut Flight<O>) -> CallError
     where
         O: Observe,
     {
-        let max = flight.limits().max_refusal;
-        let body = self.pieces.prefix(max);
+        flight.note_what_came();
+        let body = self.pieces.prefix(flight.limits().max_refusal);
         let truncated = self.truncated || body.len() < self.pieces.len();
         let kept = Kept { headers: &self.head.headers, trailers: self.trailers.as_deref(), body, truncated };
-        if kept.status().is_none_or(|status| status.is_ok()) {
-            return None;
-        }
-        flight.note_what_came();
-        kept.refusal(flight)
+        kept.refused(status, flight)
     }
 
     /// A delete may answer with nothing, and so must who got a JSON-RPC request without an id (JSON-RPC 2.0 §4.1).
@@ -290,9 +284,10 @@ impl Whole {
         O: Observe,
     {
         if matches!(flight.judge, AnswerJudge::Grpc(_))
-            && let Some(refused) = self.refused_by_status(flight)
+            && let Some(status) = grpc::status_of(&self.head.headers, self.trailers.as_deref())
+            && !status.is_ok()
         {
-            return Err(refused);
+            return Err(self.refused(status, flight));
         }
         let max = flight.limits().max_refusal;
         let kept = self.pieces.prefix(max);

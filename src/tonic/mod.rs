@@ -1,4 +1,4 @@
-//! For clients made with [tonic](::tonic): one line between a generated client and its channel, and the errors of calls
+//! For clients made with [tonic]: one line between a generated client and its channel, and the errors of calls
 //! as [`Status`](::tonic::Status).
 //!
 //! ```
@@ -22,11 +22,12 @@
 //! | `timeout` | DEADLINE_EXCEEDED | `CAPABILITY_TIMEOUT` |
 //! | `transport` | UNAVAILABLE | `AGENT_UNREACHABLE` |
 //! | `card` | FAILED_PRECONDITION | the specification's where it has one (`UNSUPPORTED_OPERATION`, say), else `AGENT_CARD_RESOLUTION` |
-//! | `stale` | FAILED_PRECONDITION | `UNSUPPORTED_OPERATION`; `ENDPOINT_NOT_CONFORMING` |
+//! | `stale`, and no peer said so | FAILED_PRECONDITION | `UNSUPPORTED_OPERATION`; `ENDPOINT_NOT_CONFORMING` |
+//! | `refused` by an HTTP status alone | UNAUTHENTICATED, PERMISSION_DENIED, RESOURCE_EXHAUSTED, UNAVAILABLE, UNIMPLEMENTED, … | the class, or what the code says |
 //!
-//! The specification's reasons are of domain `a2a-protocol.org`, the others of `a2a-guard`; the metadata of the
-//! `ErrorInfo` has `outcome`, `class`, `capability` and `shape`. The error itself, with all it knows, is a source of the
-//! status: [`call_error`] finds it.
+//! It is the status that [`RefusalResponseLayer`](crate::RefusalResponseLayer) renders, with the same details: the
+//! metadata of the `ErrorInfo` has `outcome`, `class`, `capability`, `shape` and more. Its message is fit for strangers. The error itself, with the
+//! line that an operator can act on, is a source of the status: [`call_error`] finds it.
 //!
 //! # Time
 //!

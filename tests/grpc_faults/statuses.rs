@@ -23,7 +23,7 @@ fn http() -> Vec<Fault> {
     vec![
         send("502 with a page", page(502), "broken/http_status"),
         Fault::new("502 with a page, for a stream", Ask::Stream, page(502), "broken/http_status"),
-        send("502 with a page that goes on", page(502).end(End::Hang), "broken/http_status"),
+        send("502 with a page that goes on", page(502).end(End::Hang), "timeout/idle").due(IDLE),
         send("500 with nothing", bare(500), "broken/http_status"),
         send("503 with a page", page(503), "refused/unavailable"),
         send("503 with a time", page(503).header("retry-after", "7"), "refused/unavailable").retry(Retry::After),
@@ -77,8 +77,9 @@ fn grpc() -> Vec<Fault> {
         send("a head, and nothing else", Script::grpc(), "broken/truncated"),
         send("a message, no trailers", answer(), "broken/truncated"),
         send("trailers without a status", answer().trailer("x-cost", "3"), "broken/truncated"),
-        send("a status that is no number", answer().trailer("grpc-status", "fine"), "broken/protocol_violation"),
-        send("a status of minus one", answer().trailer("grpc-status", "-1"), "broken/protocol_violation"),
+        // gRPC reads them as UNKNOWN.
+        send("a status that is no number", answer().trailer("grpc-status", "fine"), refused),
+        send("a status of minus one", answer().trailer("grpc-status", "-1"), refused),
         send("a message that is cut in its escapes", Script::trailers_only(9, "no%2"), refused),
         send("a message that escapes no UTF-8", Script::trailers_only(9, "%ff%fe"), refused),
         send("a message of line ends", Script::trailers_only(9, "no%0d%0ax: y%1b[2J"), refused),

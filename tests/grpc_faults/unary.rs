@@ -36,12 +36,8 @@ fn cuts() -> Vec<Fault> {
         row("the connection ends behind the message", answer().end(End::Cut), cut),
         row("the end within the message", half(), cut),
         row("the end within the prefix", Script::grpc().chunk(vec![0, 0]), cut),
-        row("half a message that is said to be good", half().status(0, ""), "broken/malformed"),
-        row(
-            "half a prefix that is said to be good",
-            Script::grpc().chunk(vec![0, 0]).status(0, ""),
-            "broken/malformed",
-        ),
+        row("half a message that is said to be good", half().status(0, ""), cut),
+        row("half a prefix that is said to be good", Script::grpc().chunk(vec![0, 0]).status(0, ""), cut),
         row("silence within the message", half().end(End::Hang), "timeout/idle").due(super::IDLE),
         row("silence behind the message", answer().end(End::Hang), "timeout/idle").due(super::IDLE),
     ]
@@ -61,8 +57,9 @@ fn contents() -> Vec<Fault> {
         row("a page that calls itself gRPC", Script::grpc().chunk("<html>").status(0, ""), malformed),
         row("JSON that calls itself gRPC", Script::grpc().chunk("{\"jsonrpc\"").status(0, ""), malformed),
         row("two messages", answer().message(task(WORKING)).status(0, ""), violation),
-        row("two messages, and no end", answer().message(task(WORKING)).end(End::Hang), violation),
-        row("half a second message", answer().chunk(vec![0, 0, 0]).status(0, ""), violation),
+        row("two messages, and no end", answer().message(task(WORKING)).end(End::Hang), "timeout/idle")
+            .due(super::IDLE),
+        row("half a second message", answer().chunk(vec![0, 0, 0]).status(0, ""), "broken/truncated"),
         row(
             "compressed, and no word of how",
             Script::grpc().chunk([&[1][..], &framed(task(COMPLETED))[1..]].concat()).status(0, ""),
@@ -91,11 +88,7 @@ fn sizes() -> Vec<Fault> {
         ),
         row("a message above the cap", long(MAX_UNARY_BODY).status(0, ""), bad),
         row("a message below the cap", long(MAX_UNARY_BODY - 100).status(0, ""), "success/success"),
-        row(
-            "empty messages as fast as they go",
-            Script::grpc().chunk(Chunk::new(framed(b"")).forever()),
-            "broken/protocol_violation",
-        ),
+        row("empty messages as fast as they go", Script::grpc().chunk(Chunk::new(framed(b"")).forever()), bad),
         row(
             "a message that drips",
             Script::grpc()

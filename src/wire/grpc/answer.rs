@@ -55,18 +55,40 @@ const FINAL: Slot = 3;
 #[derive(Clone, Debug)]
 pub(super) struct AnswerReader {
     expected: GrpcExpected,
+    /// The texts in it may be those of an earlier message, as long as `texts` does not say otherwise: the next one mostly
+    /// has the same.
     facts: Facts,
+    /// By slot, whether the text was in this message.
+    texts: [bool; 2],
     has_status: bool,
     has_content: bool,
 }
 
 impl AnswerReader {
     pub(super) fn new(expected: GrpcExpected) -> Self {
-        Self { expected, facts: Facts::default(), has_status: false, has_content: false }
+        Self { expected, facts: Facts::default(), texts: [false; 2], has_status: false, has_content: false }
     }
 
-    pub(super) fn facts(&self) -> &Facts {
+    /// What the message says, as far as it came.
+    pub(super) fn facts(&mut self) -> &Facts {
+        self.forget_others();
         &self.facts
+    }
+
+    /// The same of a message that was [judged](Self::judge).
+    #[inline]
+    pub(super) fn judged_facts(&self) -> &Facts {
+        &self.facts
+    }
+
+    #[inline]
+    fn forget_others(&mut self) {
+        if !self.texts[usize::from(TASK_ID)] {
+            self.facts.task_id.clear();
+        }
+        if !self.texts[usize::from(CONTEXT_ID)] {
+            self.facts.context_id.clear();
+        }
     }
 
     pub(super) fn tolerate(&mut self, what: Tolerated) {
@@ -76,17 +98,22 @@ impl AnswerReader {
     /// Before the first byte of a message.
     #[inline]
     pub(super) fn begin(&mut self) {
-        self.facts.clear();
+        self.facts.state = None;
+        self.facts.is_final = false;
+        self.facts.tolerated = Tolerated::default();
+        self.texts = [false; 2];
         self.has_status = false;
         self.has_content = false;
-        if self.expected.payload == GrpcPayload::Task {
-            self.facts.kind = PayloadKind::Task;
-        }
+        self.facts.kind = match self.expected.payload {
+            GrpcPayload::Task => PayloadKind::Task,
+            _ => PayloadKind::None,
+        };
     }
 
     /// The message is whole: is it what it should be?
     #[inline]
     pub(super) fn judge(&mut self) -> Result<(), Flaw> {
+        self.forget_others();
         let facts = &mut self.facts;
         if self.expected.payload == GrpcPayload::Other {
             facts.kind = PayloadKind::Other;
@@ -120,6 +147,7 @@ impl AnswerReader {
         if self.facts.kind != kind {
             if self.facts.kind != PayloadKind::None {
                 self.begin();
+                self.forget_others();
             }
             self.facts.kind = kind;
         }
@@ -192,9 +220,16 @@ impl Reader for AnswerReader {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn text(&mut self, slot: Slot, piece: &[u8], first: bool, last: bool) -> Result<(), Malformed> {
         let place = if slot == TASK_ID { &mut self.facts.task_id } else { &mut self.facts.context_id };
+        if let Some(seen) = self.texts.get_mut(usize::from(slot)) {
+            *seen = true;
+        }
+        // What is there already was found good.
+        if first && last && (place.is(piece) || (piece.is_ascii() && place.set_short(piece))) {
+            return Ok(());
+        }
         take_text(place, piece, first, last)
     }
 }
@@ -207,10 +242,16 @@ pub(super) fn take_text(place: &mut SmallText, piece: &[u8], first: bool, last: 
     }
     place.push(piece);
     // Of one that was cut the end is not known.
-    if last && !place.is_truncated() && simdutf8::basic::from_utf8(place.as_bytes()).is_err() {
+    if last && !place.is_truncated() && !is_utf8(place.as_bytes()) {
+        place.clear();
         return Err("a string that is no UTF-8");
     }
     Ok(())
+}
+
+#[inline]
+fn is_utf8(text: &[u8]) -> bool {
+    text.is_ascii() || std::str::from_utf8(text).is_ok()
 }
 
 fn state_of(number: u32, dialect: GrpcDialect) -> Option<TaskState> {

@@ -84,6 +84,19 @@ impl Framing {
         }
     }
 
+    /// A message that begins with `bytes` and is there whole: the usual case, in which nothing is to be remembered. `None` in
+    /// any other.
+    #[inline(always)]
+    pub fn whole<'a>(&self, bytes: &'a [u8]) -> Option<(Prefix, &'a [u8])> {
+        if self.state != State::Prefix(0) {
+            return None;
+        }
+        let (prefix, rest) = bytes.split_first_chunk()?;
+        let prefix = Prefix::of_bytes(*prefix)?;
+        let message = rest.get(..usize::try_from(prefix.len).ok()?)?;
+        Some((prefix, message))
+    }
+
     /// Reads on to the next thing there is to say, and says how many bytes that took.
     #[inline]
     pub fn next<'a>(&mut self, bytes: &'a [u8]) -> (usize, Part<'a>) {

@@ -1,6 +1,6 @@
 //! How a gRPC call ended, in trailers or in a head that is also the end (gRPC over HTTP/2, "Responses").
 
-use http::HeaderMap;
+use http::{HeaderMap, HeaderValue};
 use percent_encoding::percent_decode;
 
 use super::{
@@ -26,12 +26,17 @@ impl<'a> GrpcStatus<'a> {
     /// A value that is none of the codes 0 to 16 stands for `UNKNOWN`.
     #[must_use]
     pub fn of(fields: &'a HeaderMap) -> Option<Self> {
-        let code = match fields.get("grpc-status")?.as_bytes() {
+        field(fields, "grpc-status").map(|value| Self::with_value(value, fields))
+    }
+
+    /// The same, with the value of `grpc-status` at hand.
+    pub(crate) fn with_value(value: &HeaderValue, fields: &'a HeaderMap) -> Self {
+        let code = match value.as_bytes() {
             [digit @ b'0'..=b'9'] => digit - b'0',
             [b'1', digit @ b'0'..=b'6'] => 10 + digit - b'0',
             _ => UNKNOWN,
         };
-        Some(Self { code, fields })
+        Self { code, fields }
     }
 
     /// The code, 0 to 16.
@@ -68,6 +73,12 @@ impl<'a> GrpcStatus<'a> {
         let short = values.map(|value| value.as_bytes()).filter(|value| value.len() <= MAX_DETAILS);
         short.flat_map(|value| value.split(|byte| *byte == b',')).find_map(|text| base64::decode(text.trim_ascii()))
     }
+}
+
+/// The first value of a field. In the few that there are it is found sooner by looking at each than by its hash.
+#[inline]
+pub(crate) fn field<'a>(fields: &'a HeaderMap, wanted: &'static str) -> Option<&'a HeaderValue> {
+    fields.iter().find(|(name, _)| name.as_str() == wanted).map(|(_, value)| value)
 }
 
 #[cfg(test)]

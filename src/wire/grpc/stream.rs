@@ -1,9 +1,9 @@
 //! Judges a stream message by message, in place.
 
 use super::answer::{AnswerReader, GrpcExpected};
-use super::frame::{Framing, Part, Prefix};
+use super::frame::{Framing, PREFIX, Part, Prefix};
 use super::unary::{NO_CODING, NO_GRPC};
-use super::walk::Walk;
+use super::walk::{Walk, walk_whole};
 use crate::wire::judge::{Facts, Flaw};
 use crate::wire::stream::{Course, Progress, Step, StepKind};
 use crate::wire::task_state::TaskState;
@@ -55,6 +55,9 @@ impl GrpcStreamJudge {
         if let Some(flaw) = self.flaw {
             return Step { consumed: 0, kind: StepKind::Flawed(flaw) };
         }
+        if let Some(step) = self.step_over_whole(bytes) {
+            return step;
+        }
         let mut at = 0;
         let kind = loop {
             let (used, part) = self.framing.next(bytes.get(at..).unwrap_or_default());
@@ -79,6 +82,26 @@ impl GrpcStreamJudge {
             }
         };
         Step { consumed: at, kind }
+    }
+
+    /// A message that is there whole.
+    #[inline(always)]
+    fn step_over_whole(&mut self, bytes: &[u8]) -> Option<Step> {
+        let (prefix, message) = self.framing.whole(bytes)?;
+        if prefix.compressed || message.len() > self.max_message || self.course.progress() == Progress::Done {
+            return None;
+        }
+        self.compressed = false;
+        self.reader.begin();
+        let walked = walk_whole(message, &mut self.reader).map_err(Flaw::Malformed);
+        let kind = match walked.and_then(|()| self.judge()) {
+            Ok(()) => StepKind::Event,
+            Err(flaw) => {
+                self.flaw = Some(flaw);
+                StepKind::Flawed(flaw)
+            }
+        };
+        Some(Step { consumed: PREFIX + message.len(), kind })
     }
 
     /// True if the body ended between two messages.
@@ -126,7 +149,7 @@ impl GrpcStreamJudge {
 
     /// What the message that is going on, or the last one, says of its task.
     #[must_use]
-    pub fn last(&self) -> &Facts {
+    pub fn last(&mut self) -> &Facts {
         self.reader.facts()
     }
 
@@ -158,8 +181,14 @@ impl GrpcStreamJudge {
             return Ok(());
         }
         self.walk.finish(&mut self.reader).map_err(Flaw::Malformed)?;
+        self.judge()
+    }
+
+    /// The message was walked to its end.
+    #[inline]
+    fn judge(&mut self) -> Result<(), Flaw> {
         self.reader.judge()?;
-        let news = self.course.note(self.reader.facts());
+        let news = self.course.note(self.reader.judged_facts());
         self.course.note_news(news);
         Ok(())
     }

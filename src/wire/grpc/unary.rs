@@ -1,8 +1,8 @@
 //! Judges the answer to a unary call: exactly one message.
 
 use super::answer::{AnswerReader, GrpcExpected};
-use super::frame::{Framing, Part, Prefix};
-use super::walk::Walk;
+use super::frame::{Framing, PREFIX, Part, Prefix};
+use super::walk::{Walk, walk_whole};
 use crate::wire::judge::{Facts, Flaw};
 use crate::wire::tolerated::Tolerated;
 
@@ -61,6 +61,21 @@ impl GrpcJudge {
     /// Reads on. A flaw is given where reading on makes no sense: it is no gRPC, or larger than allowed.
     pub fn feed(&mut self, bytes: &[u8]) -> Option<Flaw> {
         let mut rest = bytes;
+        if self.messages == 0
+            && self.flaw.is_none()
+            && let Some((prefix, message)) = self.framing.whole(bytes)
+            && !prefix.compressed
+            && message.len() <= self.max_message
+        {
+            self.reader.begin();
+            let walked = walk_whole(message, &mut self.reader).map_err(Flaw::Malformed);
+            self.flaw = walked.and_then(|()| self.reader.judge()).err();
+            self.messages = 1;
+            rest = bytes.get(PREFIX + message.len()..).unwrap_or_default();
+            if rest.is_empty() {
+                return None;
+            }
+        }
         loop {
             let (used, part) = self.framing.next(rest);
             rest = rest.get(used..).unwrap_or_default();
@@ -101,7 +116,8 @@ impl GrpcJudge {
     /// What the answer says of its task, as far as it came.
     #[must_use]
     pub fn facts(&self) -> &Facts {
-        self.reader.facts()
+        // A fresh reader has no texts of earlier messages, and this one reads a single message.
+        self.reader.judged_facts()
     }
 
     fn is_walked(&self) -> bool {

@@ -43,7 +43,7 @@ const WIRE_TYPE: Malformed = "a wire type that there is not";
 const TYPE: Malformed = "a field of another type than its own";
 const NUMBER: Malformed = "a field number out of range";
 const PAST_END: Malformed = "a field that goes on behind the end of its message";
-const CUT: Malformed = "a message that ends within a field";
+pub(super) const CUT: Malformed = "a message that ends within a field";
 const DEEP: Malformed = "messages nested too deep";
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -103,7 +103,7 @@ impl Walk {
         loop {
             match self.step {
                 Step::Tag => {
-                    while self.at >= self.level.end && self.depth > 0 {
+                    while self.at == self.level.end && self.depth > 0 {
                         self.leave(reader)?;
                     }
                     if rest.is_empty() {
@@ -111,6 +111,11 @@ impl Walk {
                     }
                     let Some(tag) = self.varint(&mut rest)? else { return Ok(()) };
                     self.step = step_of(tag, self.level.scope, reader)?;
+                    if let Step::Bytes { left, .. } = self.step
+                        && left > self.room()
+                    {
+                        return Err(PAST_END);
+                    }
                 }
                 Step::Number(slot) => {
                     let Some(value) = self.varint(&mut rest)? else { return Ok(()) };
@@ -121,8 +126,7 @@ impl Walk {
                 }
                 Step::Length(take) => {
                     let Some(len) = self.varint(&mut rest)? else { return Ok(()) };
-                    let room = self.level.end.checked_sub(self.at).ok_or(PAST_END)?;
-                    let len = u32::try_from(len).ok().filter(|len| *len <= room).ok_or(PAST_END)?;
+                    let len = u32::try_from(len).ok().filter(|len| *len <= self.room()).ok_or(PAST_END)?;
                     self.step = match take {
                         Take::Into(scope) => {
                             self.enter(Level { end: self.at + len, scope })?;
@@ -167,12 +171,24 @@ impl Walk {
         }
     }
 
-    #[inline(always)]
+    /// What is left of the message that is being walked.
+    fn room(&self) -> u32 {
+        self.level.end.saturating_sub(self.at)
+    }
+
+    /// A varint, which ends within the message that it stands in.
     fn varint(&mut self, rest: &mut &[u8]) -> Result<Option<u64>, Malformed> {
-        let before = rest.len();
-        let value = self.varint.read(rest)?;
-        // Pieces are no longer than their message, whose length has 32 bits.
-        self.at = self.at.saturating_add((before - rest.len()) as u32);
+        let room = usize::try_from(self.room()).unwrap_or(usize::MAX);
+        let mut within = rest.get(..room).unwrap_or(rest);
+        let before = within.len();
+        let value = self.varint.read(&mut within)?;
+        let taken = before - within.len();
+        *rest = rest.get(taken..).unwrap_or_default();
+        // No more than there is room for, which has 32 bits.
+        self.at = self.at.saturating_add(taken as u32);
+        if value.is_none() && before == room {
+            return Err(CUT);
+        }
         Ok(value)
     }
 
@@ -187,9 +203,6 @@ impl Walk {
     where
         R: Reader,
     {
-        if self.at > self.level.end {
-            return Err(PAST_END);
-        }
         reader.leave(self.level.scope);
         self.depth -= 1;
         self.level = *self.outer.get(usize::from(self.depth)).ok_or(DEEP)?;
@@ -197,25 +210,113 @@ impl Walk {
     }
 }
 
-/// What a tag says is to come.
+/// Walks one message that is there whole, as [`Walk`] would: the usual case, and the fast one.
+#[inline]
+pub(super) fn walk_whole<R>(message: &[u8], reader: &mut R) -> Result<(), Malformed>
+where
+    R: Reader,
+{
+    let mut outer = [(0_usize, 0); DEPTH];
+    let mut depth = 0_usize;
+    let (mut at, mut within, mut scope) = (0, message, 0);
+    loop {
+        while at == within.len() {
+            let Some(below) = depth.checked_sub(1) else { return Ok(()) };
+            reader.leave(scope);
+            depth = below;
+            let (end, around) = *outer.get(depth).ok_or(DEEP)?;
+            (within, scope) = (message.get(..end).unwrap_or_default(), around);
+        }
+        let tag = varint_at(within, &mut at)?;
+        let number = number_of(tag)?;
+        let take = reader.field(scope, number);
+        match (tag & 7, take) {
+            (2, Take::Number(_)) => return Err(TYPE),
+            (2, take) => {
+                let len = varint_at(within, &mut at)?;
+                let next = behind(within, at, len)?;
+                match take {
+                    Take::Into(inner) => {
+                        *outer.get_mut(depth).ok_or(DEEP)? = (within.len(), scope);
+                        depth += 1;
+                        (within, scope) = (message.get(..next).unwrap_or_default(), inner);
+                    }
+                    Take::Text(slot) => {
+                        reader.text(slot, within.get(at..next).unwrap_or_default(), true, true)?;
+                        at = next;
+                    }
+                    Take::Skip | Take::Number(_) => at = next,
+                }
+            }
+            (0, Take::Number(slot)) => reader.number(slot, varint_at(within, &mut at)?),
+            (0, Take::Skip) => {
+                varint_at(within, &mut at)?;
+            }
+            (wire, take) => at = behind(within, at, u64::from(fixed(wire, take)?))?,
+        }
+    }
+}
+
+/// The place behind a value of this length.
 #[inline(always)]
+fn behind(within: &[u8], at: usize, len: u64) -> Result<usize, Malformed> {
+    let room = within.len() - at.min(within.len());
+    usize::try_from(len).ok().filter(|len| *len <= room).map(|len| at + len).ok_or(PAST_END)
+}
+
+#[inline(always)]
+fn varint_at(within: &[u8], at: &mut usize) -> Result<u64, Malformed> {
+    match within.get(*at..) {
+        Some(&[byte, ..]) if byte < 0x80 => {
+            *at += 1;
+            Ok(u64::from(byte))
+        }
+        Some(&[first, second, ..]) if second < 0x80 => {
+            *at += 2;
+            Ok(u64::from(first & 0x7f) | u64::from(second) << 7)
+        }
+        rest => long_varint_at(rest.unwrap_or_default(), at),
+    }
+}
+
+#[cold]
+fn long_varint_at(rest: &[u8], at: &mut usize) -> Result<u64, Malformed> {
+    let mut left = rest;
+    let value = Varint::default().read(&mut left)?.ok_or(CUT)?;
+    *at += rest.len() - left.len();
+    Ok(value)
+}
+
+#[inline(always)]
+fn number_of(tag: u64) -> Result<u32, Malformed> {
+    match u32::try_from(tag) {
+        Ok(tag) if tag >> 3 > 0 => Ok(tag >> 3),
+        _ => Err(NUMBER),
+    }
+}
+
+/// What a tag says is to come.
 fn step_of<R>(tag: u64, scope: Scope, reader: &mut R) -> Result<Step, Malformed>
 where
     R: Reader,
 {
-    let tag = u32::try_from(tag).map_err(|_| NUMBER)?;
-    let number = tag >> 3;
-    if number == 0 {
-        return Err(NUMBER);
-    }
-    let take = reader.field(scope, number);
+    let take = reader.field(scope, number_of(tag)?);
     match (tag & 7, take) {
+        (2, Take::Number(_)) => Err(TYPE),
+        (2, take) => Ok(Step::Length(take)),
         (0, Take::Number(slot)) => Ok(Step::Number(Some(slot))),
         (0, Take::Skip) => Ok(Step::Number(None)),
-        (2, Take::Number(_)) | (0 | 1 | 5, Take::Into(_) | Take::Text(_)) | (1 | 5, Take::Number(_)) => Err(TYPE),
-        (2, take) => Ok(Step::Length(take)),
-        (1, Take::Skip) => Ok(Step::Bytes { left: 8, slot: None, first: true }),
-        (5, Take::Skip) => Ok(Step::Bytes { left: 4, slot: None, first: true }),
+        (wire, take) => Ok(Step::Bytes { left: fixed(wire, take)?, slot: None, first: true }),
+    }
+}
+
+/// The length of a value of a fixed size, which nobody asks about.
+#[cold]
+fn fixed(wire: u64, take: Take) -> Result<u32, Malformed> {
+    match (wire, take) {
+        (1, Take::Skip) => Ok(8),
+        (5, Take::Skip) => Ok(4),
+        (0 | 1 | 5, _) => Err(TYPE),
         (3 | 4, _) => Err(GROUP),
         _ => Err(WIRE_TYPE),
     }

@@ -172,7 +172,7 @@ fn rows() -> Vec<Row> {
         Some("raw \u{20ac}"),
     ];
     let mut said = Vec::new();
-    for code in (1..=16).map(|code| code.to_string()).chain(["99".to_owned()]) {
+    for code in (1..=16).map(|code| code.to_string()).chain(["99", "-1", "fine"].map(str::to_owned)) {
         said.push((code.clone(), Some("no"), none.clone()));
         said.push((code, None, all_details().swap_remove(0)));
     }

@@ -7,6 +7,7 @@ use a2a_guard::{CallError, CallLayer, Limits, Retry, TerminalStateLayer};
 use a2a_pb::proto::a2a_service_client::A2aServiceClient;
 use tonic::{Code, Status};
 use tonic_types::StatusExt;
+use tower::ServiceExt;
 
 use crate::h2_peer::{End, Peer, Reason, Script};
 use crate::{channel, send};
@@ -67,10 +68,10 @@ async fn a_page_of_a_proxy() {
 #[tokio::test]
 async fn statuses_of_http() {
     let rows = [
-        (401, Code::Unauthenticated, "AUTH", "refused/auth"),
-        (403, Code::PermissionDenied, "AUTH", "refused/auth"),
+        (401, Code::Unauthenticated, "UNAUTHENTICATED", "refused/auth"),
+        (403, Code::PermissionDenied, "PERMISSION_DENIED", "refused/auth"),
         (404, Code::Unimplemented, "ENDPOINT_NOT_FOUND", "refused/endpoint_not_found"),
-        (413, Code::ResourceExhausted, "TOO_LARGE", "refused/too_large"),
+        (413, Code::InvalidArgument, "REQUEST_TOO_LARGE", "refused/too_large"),
         (415, Code::InvalidArgument, "UNSUPPORTED_MEDIA", "refused/unsupported_media"),
         (429, Code::ResourceExhausted, "RATE_LIMITED", "refused/rate_limited"),
         (503, Code::Unavailable, "UNAVAILABLE", "refused/unavailable"),
@@ -125,6 +126,23 @@ async fn a_stream_that_was_refused_unread_may_be_sent_again() {
         let error = expect(&status, Code::Unavailable, "AGENT_UNREACHABLE", "a2a-guard", "transport/connection_lost");
         assert_eq!(error.retry(), Retry::Safe);
     }
+}
+
+#[tokio::test]
+async fn a_service_that_is_not_a2as() {
+    let peer = Peer::serve([Script::silent(End::Hang)]).await.unwrap();
+    let origin = format!("http://{}", peer.addr());
+    let limits = Limits::within(Duration::from_millis(200));
+    let layers = (CallLayer::new(), TerminalStateLayer::builder().limits(limits).build().unwrap());
+    let guarded = a2a_guard::tonic::channel_with(channel(&origin), &*origin, layers).unwrap();
+    let request = http::Request::post("/grpc.health.v1.Health/Check")
+        .header("content-type", "application/grpc")
+        .body(tonic::body::Body::empty())
+        .unwrap();
+    let error = guarded.oneshot(request).await.unwrap_err();
+    assert_eq!(error.call().target().unwrap().authority().unwrap(), &*peer.addr().to_string());
+    let status = Status::from_error(error.into());
+    expect(&status, Code::DeadlineExceeded, "CAPABILITY_TIMEOUT", "a2a-guard", "timeout/total");
 }
 
 /// tonic itself takes details that are no base64 for a fault of its own, and panics.

@@ -1,0 +1,89 @@
+use std::{
+    convert::Infallible,
+    fmt,
+    future::Future,
+    pin::Pin,
+    task::{Context, Poll, ready},
+};
+
+use bytes::Bytes;
+use http::Response;
+use http_body::Body;
+use pin_project_lite::pin_project;
+
+use super::{
+    RefusalResponseBody, body,
+    foreign::{self, Failed},
+    own,
+    problem::Problem,
+    reply::Asked,
+};
+use crate::error::BoxError;
+
+pin_project! {
+    /// The future of [`RefusalResponseService`](super::RefusalResponseService).
+    pub struct RefusalResponseFuture<F> {
+        #[pin]
+        state: State<F>,
+        asked: Option<Asked>,
+    }
+}
+
+pin_project! {
+    #[project = StateProj]
+    enum State<F> {
+        /// The inner service was not ready.
+        Failed { failed: Option<Failed> },
+        Calling { #[pin] future: F },
+    }
+}
+
+impl<F> RefusalResponseFuture<F> {
+    pub(super) fn calling(future: F, asked: Asked) -> Self {
+        Self { state: State::Calling { future }, asked: Some(asked) }
+    }
+
+    pub(super) fn failed(failed: Failed, asked: Asked) -> Self {
+        Self { state: State::Failed { failed: Some(failed) }, asked: Some(asked) }
+    }
+}
+
+impl<F, B, E> Future for RefusalResponseFuture<F>
+where
+    F: Future<Output = Result<Response<B>, E>>,
+    E: Into<BoxError>,
+    B: Body<Data = Bytes>,
+    B::Error: Into<BoxError>,
+{
+    type Output = Result<Response<RefusalResponseBody<B>>, Infallible>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let mut this = self.project();
+        let answered = match this.state.as_mut().project() {
+            StateProj::Failed { failed } => match failed.take() {
+                Some(failed) => Err(failed),
+                None => return Poll::Pending,
+            },
+            StateProj::Calling { future } => {
+                let answered = ready!(future.poll(cx));
+                let call = this.asked.as_ref().map(Asked::call);
+                answered.map_err(|error| foreign::before_head(error.into(), call))
+            }
+        };
+        let Some(asked) = this.asked.take() else { return Poll::Pending };
+        // What is left of the exchange goes now, not when the caller lets go of a finished future.
+        this.state.set(State::Failed { failed: None });
+        Poll::Ready(Ok(match answered {
+            Ok(response) => body::passing(response, asked),
+            Err(failed) => own::response(&failed.error)
+                .unwrap_or_else(|| Problem::of(&failed).response(&asked.form(&failed.error)))
+                .map(RefusalResponseBody::whole),
+        }))
+    }
+}
+
+impl<F> fmt::Debug for RefusalResponseFuture<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RefusalResponseFuture").finish_non_exhaustive()
+    }
+}
