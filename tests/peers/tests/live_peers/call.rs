@@ -3,10 +3,10 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use a2a_guard::card_consistency::{CardConsistencyLayer, CardStore};
+use a2a_guard::card_consistency::{CardConsistencyLayer, CardStore, CardTarget};
 use a2a_guard::{CallBody, CallError, CallLayer, Class, Limits, Observe, Outcome, ProbeCacheLayer, TerminalStateLayer};
 use bytes::Bytes;
-use http::{Request, header};
+use http::{Request, Uri, header};
 use http_body_util::{BodyExt, Full};
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
@@ -14,6 +14,7 @@ use hyper_util::rt::{TokioExecutor, TokioTimer};
 use tokio::time::timeout;
 use tower::{ServiceBuilder, ServiceExt};
 
+use crate::line::Endpoint;
 use crate::tap::{Exchange, Tap};
 
 /// What a bound may be missed by: by the way to it, and on a machine that does other things too.
@@ -49,14 +50,27 @@ pub(crate) struct Stack {
 }
 
 impl Stack {
-    pub(crate) fn new() -> Self {
-        Self::with(CardStore::builder(http()).build().unwrap())
+    /// For calls to an agent at `at`.
+    pub(crate) fn new(at: &Endpoint) -> Self {
+        Self::with(CardStore::builder(http()).location_fn(beside_grpc(at)).build().unwrap())
     }
 
     pub(crate) fn with(cards: CardStore) -> Self {
         let probes = ProbeCacheLayer::builder(http()).build().unwrap();
         Self { client: http(), http2: http2(), cards, probes }
     }
+}
+
+/// At a gRPC port no card is served. It is at the agent's other one.
+pub(crate) fn beside_grpc(at: &Endpoint) -> impl Fn(CardTarget<'_>) -> Option<Uri> + Send + Sync + 'static {
+    let grpc: Uri = at.grpc.parse().unwrap();
+    let card: Uri = well_known(at);
+    move |target| (target.uri.port_u16() == grpc.port_u16()).then(|| card.clone())
+}
+
+/// Where §8.2 puts the card of an agent.
+pub(crate) fn well_known(at: &Endpoint) -> Uri {
+    format!("{}/.well-known/agent-card.json", at.origin).parse().unwrap()
 }
 
 /// The bounds of a call.

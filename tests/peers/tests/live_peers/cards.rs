@@ -109,6 +109,7 @@ async fn both_versions(line: Line, at: &Endpoint) -> Vec<Check> {
     let new = Endpoint {
         version: ProtocolVersion::V1_0,
         header: Some("1.0"),
+        origin: at.origin.clone(),
         rpc: at.rpc.clone(),
         rest: at.rest.trim_end_matches("/v1").to_owned(),
         grpc: at.grpc.clone(),
