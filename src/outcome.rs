@@ -220,6 +220,28 @@ impl<'a> Outcome<'a> {
         }
     }
 
+    /// That of a call which its caller let go of before it came down to where its end is judged.
+    pub(crate) fn abandoned(call: &'a Call) -> Self {
+        Self {
+            kind: OutcomeKind::Abandoned,
+            class: Class::Abandoned,
+            call,
+            target: call.target(),
+            error: None,
+            status: None,
+            grpc_code: None,
+            task_id: call.task_id(),
+            task_state: None,
+            events: 0,
+            tolerated: Tolerated::default(),
+            began: call.began().unwrap_or_else(Instant::now),
+            first_event: None,
+            bytes: 0,
+            #[cfg(feature = "tracing")]
+            span: None,
+        }
+    }
+
     /// The outcome.
     #[must_use]
     pub fn kind(&self) -> OutcomeKind {

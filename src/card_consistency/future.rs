@@ -25,7 +25,7 @@ use crate::{
     call::{Call, CallBody},
     clock,
     error::{BoxError, CallError, CardFailure, lost},
-    outcome::{Class, Observe, OutcomeKind},
+    outcome::Observe,
 };
 
 pin_project! {
@@ -56,7 +56,7 @@ pin_project! {
                 _ => return,
             };
             if let Some(call) = this.call {
-                config.tell(call, OutcomeKind::Abandoned, Class::Abandoned, None);
+                config.tell_abandoned(call);
             }
         }
     }
@@ -175,7 +175,7 @@ where
                     };
                     if let Err(error) = ready {
                         let error = lost(error.into(), call, true);
-                        config.tell(call, error.outcome(), error.class(), Some(&error));
+                        config.tell(&error);
                         return Poll::Ready(Err(error));
                     }
                     State::Calling { future: service.call(request), watch: Some(watch) }

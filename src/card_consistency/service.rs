@@ -25,8 +25,7 @@ use crate::{
     clock,
     error::{BoxError, CallError, CardFailure, Failure, lost},
     limits::LimitOverrides,
-    outcome::{Class, Observe, Outcome, OutcomeKind},
-    wire::Tolerated,
+    outcome::{self, Class, Observe, Outcome},
 };
 
 /// The service of [`CardConsistencyLayer`](super::CardConsistencyLayer).
@@ -235,28 +234,18 @@ where
         failure.seen.retry_after = after.filter(|_| failure.class != Class::Unauthorized);
         failure.remembered = failure.seen.retry_after.is_some();
         let error = CallError::new(failure);
-        self.tell(call, error.outcome(), error.class(), Some(&error));
+        self.tell(&error);
         error
     }
 
-    /// Tells the observer of a call that ends here.
-    pub(super) fn tell(&self, call: &Call, kind: OutcomeKind, class: Class, error: Option<&CallError>) {
-        if !self.observer.listens() {
-            return;
-        }
-        self.observer.observe(&Outcome {
-            kind,
-            class,
-            call,
-            target: call.target(),
-            error,
-            status: None,
-            task_id: call.task_id(),
-            task_state: None,
-            events: 0,
-            tolerated: Tolerated::default(),
-            began: call.began().unwrap_or_else(clock::now),
-        });
+    /// Tells the observer of a call that fails here.
+    pub(super) fn tell(&self, error: &CallError) {
+        outcome::tell(&self.observer, &Outcome::of_error(error));
+    }
+
+    /// Tells the observer of a call that its caller let go of here.
+    pub(super) fn tell_abandoned(&self, call: &Call) {
+        outcome::tell(&self.observer, &Outcome::abandoned(call));
     }
 }
 

@@ -120,7 +120,10 @@ where
         // A POST that no `CallLayer` read.
         let unread = request.method() == Method::POST && call.began().is_none();
         #[cfg(feature = "tracing")]
-        let span = request.extensions().get::<crate::observability::CallSpan>().cloned();
+        let span = match self.config.observer.listens() {
+            true => request.extensions().get::<crate::observability::CallSpan>().cloned(),
+            false => None,
+        };
         let mut flight = Flight::new(Arc::clone(&self.config), call, target, overrides, asked, origin, unread);
         #[cfg(feature = "tracing")]
         {

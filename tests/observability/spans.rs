@@ -180,6 +180,22 @@ async fn the_span_of_a_refusal() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn the_span_of_a_coded_call() {
+    let mut request = V1.request("POST", "/lf.a2a.v1.A2AService/GetTask", String::new());
+    request.headers_mut().insert("content-type", "application/grpc".parse().unwrap());
+    let answer = Answer::new(200, "application/grpc", MockBody::new()).header("grpc-status", "5");
+    let fields = fields(request, answer).await;
+    for due in [
+        ("a2a.binding", "GRPC"),
+        ("a2a.class", "peer_error"),
+        ("a2a.method", "GetTask"),
+        ("rpc.response.status_code", "5"),
+    ] {
+        assert!(fields.contains(&(due.0.into(), due.1.into())), "{due:?} is not in {fields:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn states_are_called_by_one_name_in_all_versions() {
     for dialect in [V03, Rest] {
         let body = match dialect {
