@@ -56,7 +56,15 @@ impl Server {
     /// # Errors
     /// If no port of the loopback interface can be bound.
     pub async fn start(profile: Profile) -> io::Result<Self> {
-        Self::serve(|address| router(profile, address)).await
+        Self::serve(|address| router(profile, address, None)).await
+    }
+
+    /// The same, with a card that names a gRPC server too.
+    ///
+    /// # Errors
+    /// If no port of the loopback interface can be bound.
+    pub async fn start_beside(profile: Profile, grpc: &GrpcServer) -> io::Result<Self> {
+        Self::serve(|address| router(profile, address, Some(grpc.origin()))).await
     }
 
     /// The same, with a keep-alive comment in every stream that is silent for `interval`. The server's own come every
@@ -66,7 +74,7 @@ impl Server {
     /// If no port of the loopback interface can be bound.
     pub async fn start_with_keep_alive(profile: Profile, interval: Duration) -> io::Result<Self> {
         let keep_alive = axum::middleware::map_response(move |response| keep_alive::add(response, interval));
-        Self::serve(|address| router(profile, address).layer(keep_alive)).await
+        Self::serve(|address| router(profile, address, None).layer(keep_alive)).await
     }
 
     async fn serve(app: impl FnOnce(SocketAddr) -> axum::Router) -> io::Result<Self> {
@@ -140,11 +148,12 @@ impl Drop for GrpcServer {
     }
 }
 
-fn router(profile: Profile, address: SocketAddr) -> axum::Router {
-    let interfaces = vec![
+fn router(profile: Profile, address: SocketAddr, grpc: Option<String>) -> axum::Router {
+    let mut interfaces = vec![
         AgentInterface::new(format!("http://{address}/rpc"), TRANSPORT_PROTOCOL_JSONRPC),
         AgentInterface::new(format!("http://{address}/rest"), TRANSPORT_PROTOCOL_HTTP_JSON),
     ];
+    interfaces.extend(grpc.map(|url| AgentInterface::new(url, TRANSPORT_PROTOCOL_GRPC)));
     let (handler, card) = handler(profile, interfaces);
     axum::Router::new()
         .nest("/rpc", a2a_server::jsonrpc::jsonrpc_router(Arc::clone(&handler)))

@@ -3,10 +3,10 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use a2a_guard::card_consistency::{CardConsistencyLayer, CardStore};
+use a2a_guard::card_consistency::{CardConsistencyLayer, CardStore, CardTarget};
 use a2a_guard::{CallBody, CallError, CallLayer, Class, Limits, Observe, Outcome, ProbeCacheLayer, TerminalStateLayer};
 use bytes::Bytes;
-use http::{Request, header};
+use http::{Request, Uri, header};
 use http_body_util::{BodyExt, Full};
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
@@ -14,6 +14,7 @@ use hyper_util::rt::{TokioExecutor, TokioTimer};
 use tokio::time::timeout;
 use tower::{ServiceBuilder, ServiceExt};
 
+use crate::line::Endpoint;
 use crate::tap::{Exchange, Tap};
 
 /// What a bound may be missed by: by the way to it, and on a machine that does other things too.
@@ -49,14 +50,27 @@ pub(crate) struct Stack {
 }
 
 impl Stack {
-    pub(crate) fn new() -> Self {
-        Self::with(CardStore::builder(http()).build().unwrap())
+    /// For calls to an agent at `at`.
+    pub(crate) fn new(at: &Endpoint) -> Self {
+        Self::with(CardStore::builder(http()).location_fn(beside_grpc(at)).build().unwrap())
     }
 
     pub(crate) fn with(cards: CardStore) -> Self {
         let probes = ProbeCacheLayer::builder(http()).build().unwrap();
         Self { client: http(), http2: http2(), cards, probes }
     }
+}
+
+/// At a gRPC port no card is served. It is at the agent's other one.
+pub(crate) fn beside_grpc(at: &Endpoint) -> impl Fn(CardTarget<'_>) -> Option<Uri> + Send + Sync + 'static {
+    let grpc: Uri = at.grpc.parse().unwrap();
+    let card: Uri = well_known(at);
+    move |target| (target.uri.port_u16() == grpc.port_u16()).then(|| card.clone())
+}
+
+/// Where §8.2 puts the card of an agent.
+pub(crate) fn well_known(at: &Endpoint) -> Uri {
+    format!("{}/.well-known/agent-card.json", at.origin).parse().unwrap()
 }
 
 /// The bounds of a call.
@@ -73,15 +87,16 @@ pub(crate) enum Patience {
 impl Patience {
     pub(crate) fn limits(self) -> Limits {
         let (head, idle, gap) = match self {
-            Self::Long => (20, 20, 20),
-            Self::Short => (10, 5, 5),
-            Self::KeepAlive => (10, 20, 40),
+            Self::Long => (30, 30, 30),
+            Self::Short => (15, 6, 6),
+            Self::KeepAlive => (15, 20, 40),
         };
         let seconds = Duration::from_secs;
         Limits::default()
             .head(seconds(head))
             .blocking_head(seconds(head))
-            .first_event(seconds(head))
+            // Not as long as the servers' interval of keep-alives, which are bytes, if no events.
+            .first_event(seconds(10))
             .idle(seconds(idle))
             .event_gap(seconds(gap))
             .linger(seconds(1))
@@ -135,10 +150,15 @@ impl Observe for Outcomes {
 
 impl Stack {
     pub(crate) async fn call(&self, request: Request<Full<Bytes>>, patience: Patience) -> Ended {
-        let (outcomes, tap) = (Outcomes::default(), Tap::default());
+        self.watched(request, patience, &Tap::default()).await
+    }
+
+    /// The same, with what passes noted for somebody else too.
+    pub(crate) async fn watched(&self, request: Request<Full<Bytes>>, patience: Patience, tap: &Tap) -> Ended {
+        let outcomes = Outcomes::default();
         let ends = patience.total() + HUNG;
         let mut unfinished = false;
-        let result = timeout(ends, self.run(request, patience, &outcomes, &tap, &mut unfinished)).await;
+        let result = timeout(ends, self.run(request, patience, &outcomes, tap, &mut unfinished)).await;
         let mut ended = match &result {
             Ok(Ok(_)) => Ended { what: "success/success".into(), ..Ended::default() },
             Ok(Err(error)) => failed(error),

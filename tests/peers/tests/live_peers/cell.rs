@@ -33,7 +33,7 @@ pub(crate) struct Caller {
 
 impl Caller {
     pub(crate) fn new(line: Line, at: Endpoint, rules: &'static [Rule]) -> Self {
-        Self { line, at, stack: Stack::new(), rules }
+        Self { line, stack: Stack::new(&at), at, rules }
     }
 
     pub(crate) async fn cell(&self, row: &'static str, ask: &Ask, binding: Binding, patience: Patience) -> Cell {

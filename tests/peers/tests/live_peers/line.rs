@@ -78,7 +78,7 @@ impl Line {
         };
         let grpc_port = ports.old_grpc.filter(|_| old).unwrap_or(ports.grpc);
         let grpc = format!("http://127.0.0.1:{grpc_port}");
-        Endpoint { version: self.version(), header, rpc, rest, grpc }
+        Endpoint { version: self.version(), header, origin, rpc, rest, grpc }
     }
 }
 
@@ -88,6 +88,8 @@ pub(crate) struct Endpoint {
     pub(crate) version: ProtocolVersion,
     /// What is sent as `A2A-Version`.
     pub(crate) header: Option<&'static str>,
+    /// Of the HTTP bindings, and of the card.
+    pub(crate) origin: String,
     pub(crate) rpc: String,
     pub(crate) rest: String,
     pub(crate) grpc: String,

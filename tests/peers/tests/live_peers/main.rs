@@ -105,14 +105,14 @@ async fn run(sdk: Sdk) -> Result<Vec<Section>, String> {
                 _ => None,
             }
         };
-        let (verbs, operations, others, cards, probed, killed) = futures::join!(
+        let (verbs, operations, others, cards, probed) = futures::join!(
             verbs::section(line, at()),
             operations::section(line, at()),
             others,
             cards::section(line, server),
             probes::section(line, server),
-            kill::section(line),
         );
+        let killed = kill::section(line).await;
         let sections = [Some(verbs), Some(operations), others, Some(cards), Some(probed), Some(killed?)];
         Ok(sections.into_iter().flatten().collect())
     });

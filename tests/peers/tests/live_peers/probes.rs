@@ -1,5 +1,7 @@
 //! What a probe comes to: at these servers, and at a web server that is none of A2A's.
 
+use std::time::Duration;
+
 use a2a_guard::Binding;
 use a2a_guard::ProbeCacheLayer;
 use a2a_guard::probe_cache::EndpointState;
@@ -23,10 +25,12 @@ use crate::tap::Tap;
 const BINDINGS: [Binding; 2] = [Binding::JsonRpc, Binding::HttpJson];
 
 /// A stack whose probes are seen.
-fn watched() -> (Stack, Tap) {
+fn watched(at: &Endpoint) -> (Stack, Tap) {
     let tap = Tap::default();
-    let probes = ProbeCacheLayer::builder(tap.layer(http())).build().unwrap();
-    let mut stack = Stack::new();
+    // However long the calls take, the second probe is none of theirs.
+    let long = Duration::from_secs(300);
+    let probes = ProbeCacheLayer::builder(tap.layer(http())).back_off(long, long).build().unwrap();
+    let mut stack = Stack::new(at);
     stack.probes = probes;
     (stack, tap)
 }
@@ -60,7 +64,7 @@ pub(crate) async fn section(line: Line, server: &Server) -> Section {
 }
 
 async fn trusted(at: &Endpoint, binding: Binding) -> Vec<Check> {
-    let (stack, probes) = watched();
+    let (stack, probes) = watched(at);
     let mut checks = Vec::new();
     let mut check = |about: &str, is: String, must_be: &str| {
         checks.push(Check::same(format!("{}: {about}", binding.as_str()), &*is, must_be));
@@ -100,7 +104,7 @@ pub(crate) async fn page() -> Result<Section, String> {
 }
 
 async fn distrusted(at: &Endpoint, binding: Binding) -> Vec<Check> {
-    let (stack, probes) = watched();
+    let (stack, probes) = watched(at);
     let mut checks = Vec::new();
     let mut check = |about: &str, is: String, must_be: &str| {
         let what = format!("{} {}: {about}", binding.as_str(), at.version);

@@ -4,7 +4,7 @@ use a2a_guard::card_consistency::CardStore;
 use futures::future::join_all;
 
 use crate::ask::Ask;
-use crate::call::{Patience, http};
+use crate::call::{Patience, http, well_known};
 use crate::cell::{Caller, Cell};
 use crate::expect::{State, broken, card, refused, refused_as, rests, success};
 use crate::line::Line::{self, Js1, Js03, Lf, Py1, Py03};
@@ -58,10 +58,6 @@ const STARLETTE: &str = "the framework's default for a failed authentication: 40
 const UNGUARDED: &str = "the middleware that knows its callers is one of HTTP's, and gRPC is beside it";
 const USER_BUILDER: &str = "a user builder that throws is an internal error: 500 with -32603";
 
-/// Where a card stands by the protocol (§8.2), named so that it is asked for there first: the framework below Python's
-/// agents answers 400 to those whom it does not know, wherever else they look for a card, and a search ends at that.
-const WELL_KNOWN: &str = "{scheme}://{authority}/.well-known/agent-card.json";
-
 /// The profiles in which less is there than in `full`.
 pub(crate) async fn section(line: Line, server: &Server) -> Section {
     let cells = futures::join!(bare(line, server), missing(line, server), auth(line, server));
@@ -73,7 +69,6 @@ fn caller(line: Line, server: &Server, profile: &str) -> Caller {
     Caller::new(line, line.endpoint(server.ports(profile)), RULES)
 }
 
-/// Over gRPC cards are not held against calls yet.
 async fn bare(line: Line, server: &Server) -> Vec<Cell> {
     let caller = &caller(line, server, "bare");
     let task = || "task-1".to_owned();
@@ -84,7 +79,7 @@ async fn bare(line: Line, server: &Server) -> Vec<Cell> {
         ("bare: push create", Ask::CreatePush { task: task() }),
         ("bare: extended card", Ask::ExtendedCard),
     ];
-    let wanted = asks.iter().flat_map(|(row, ask)| HTTP.iter().map(move |binding| (row, ask, binding)));
+    let wanted = asks.iter().flat_map(|(row, ask)| caller.at.bindings().iter().map(move |binding| (row, ask, binding)));
     join_all(wanted.map(|(row, ask, binding)| caller.cell(row, ask, *binding, Patience::Long))).await
 }
 
@@ -101,7 +96,10 @@ async fn missing(line: Line, server: &Server) -> Vec<Cell> {
 async fn auth(line: Line, server: &Server) -> Vec<Cell> {
     let mut caller = caller(line, server, "auth");
     if matches!(line, Py1 | Py03) {
-        caller.stack.cards = CardStore::builder(http()).location_template(WELL_KNOWN).build().unwrap();
+        // Named, so that it is asked for there first: the framework below these agents answers 400 to those whom it
+        // does not know, wherever else they look for a card, and a search ends at that.
+        let card = well_known(&caller.at);
+        caller.stack.cards = CardStore::builder(http()).location_fn(move |_| Some(card.clone())).build().unwrap();
     }
     let caller = &caller;
     let asks = [Ask::send("task"), Ask::stream("task")];

@@ -20,8 +20,8 @@ pub(crate) async fn serve(profiles: impl Iterator<Item = String>) -> Result<(), 
             "ext-missing" => Profile::ExtendedCardMissing,
             other => return Err(format!("no profile {other:?}")),
         };
-        let http = Server::start(profile).await.map_err(|error| error.to_string())?;
         let grpc = GrpcServer::start(profile).await.map_err(|error| error.to_string())?;
+        let http = Server::start_beside(profile, &grpc).await.map_err(|error| error.to_string())?;
         ports.insert(name, json!({ "http": http.port(), "grpc": grpc.port() }));
         running.push((http, grpc));
     }

@@ -8,6 +8,7 @@ use std::time::Duration;
 use serde::Deserialize;
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};
+use tokio::sync::Mutex;
 use tokio::time::timeout;
 
 /// How long a server may take to start, on a machine that does other things too.
@@ -82,8 +83,10 @@ impl Sdk {
         })
     }
 
-    /// Starts a process with an agent for each of `profiles`.
+    /// Starts a process with an agent for each of `profiles`; one process at a time, for to start takes them long.
     pub(crate) async fn start(self, profiles: &[&str]) -> Result<Server, String> {
+        static STARTING: Mutex<()> = Mutex::const_new(());
+        let _one = STARTING.lock().await;
         let failed = |what: &str| format!("{}: {what}", self.name());
         let mut command = self.command().map_err(|error| failed(&error.to_string()))?;
         let mut process = command

@@ -255,7 +255,7 @@ pub(crate) static RULES: &[Rule] = &[
 ];
 
 /// The pace at which calls begin: a server that gets them all at once is late with each.
-const PACE: Duration = Duration::from_millis(60);
+const PACE: Duration = Duration::from_millis(150);
 
 /// Every verb, unary and streaming, over each binding.
 pub(crate) async fn section(line: Line, at: Endpoint) -> Section {
