@@ -18,7 +18,7 @@ use super::{
     place::Place,
 };
 use crate::{
-    call::{self, Binding, Call},
+    call::{self, Call},
     clock,
     error::{BoxError, CallError, CardFailure, Failure, lost},
     limits::LimitOverrides,
@@ -122,10 +122,6 @@ where
                 let call = at(call, request.uri());
                 self.refuse(unavailable(&call, lasts, said), call)
             }
-            // Nothing is probed over this binding, so that a place is not needed to go there.
-            Instead::Relative if call.binding() == Some(Binding::Grpc) => {
-                ProbeCacheFuture::calling(self.inner.call(request), call, None)
-            }
             Instead::Relative => {
                 let why = "it is relative: set origin(uri) on ProbeCacheLayer";
                 let failure = CardFailure::UnusableUrl { url: request.uri().to_string(), why: why.into() };
@@ -178,6 +174,7 @@ where
                 target: error.call().target(),
                 error: Some(&error),
                 status: None,
+                grpc_code: None,
                 task_id: error.task_id(),
                 task_state: None,
                 events: 0,
