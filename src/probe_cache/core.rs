@@ -72,6 +72,8 @@ impl Core {
         let (method, uri, headers) = head;
         let path = match call.binding() {
             Some(Binding::HttpJson) => operation_prefix(method, uri.path()).unwrap_or_else(|| uri.path()),
+            // The service: its methods are one endpoint's.
+            Some(Binding::Grpc) => uri.path().rsplit_once('/').map_or("", |(service, _)| service),
             _ => uri.path(),
         };
         let Some(at) = PlaceRef::new(uri, path, headers, &self.tenant_headers, call) else {
@@ -114,7 +116,7 @@ impl Core {
             Standing::Go => Ok(()),
             Standing::Refuse(disproof) => Err(Box::new(Instead::Distrusted(disproof))),
             Standing::Probe => {
-                // Where nothing here writes a probe in the call's binding, its own outcome tells.
+                // Where no probe can be written, the call's own outcome tells.
                 let Some(probe) = prober.probe(call, method, uri, headers) else { return Ok(()) };
                 let endpoint = Arc::clone(&place.endpoint);
                 let question = Question { key: at.endpoint(), endpoint, probe: Arc::new(probe) };

@@ -18,7 +18,7 @@ use super::{
     place::Place,
 };
 use crate::{
-    call::{self, Binding, Call},
+    call::{self, Call},
     clock,
     error::{BoxError, CallError, CardFailure, Failure, lost},
     limits::LimitOverrides,
@@ -121,10 +121,6 @@ where
             Instead::Unavailable { lasts, said } => {
                 let call = at(call, request.uri());
                 self.refuse(unavailable(&call, lasts, said), call)
-            }
-            // Nothing is probed over this binding, so that a place is not needed to go there.
-            Instead::Relative if call.binding() == Some(Binding::Grpc) => {
-                ProbeCacheFuture::calling(self.inner.call(request), call, None)
             }
             Instead::Relative => {
                 let why = "it is relative: set origin(uri) on ProbeCacheLayer";

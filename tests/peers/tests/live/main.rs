@@ -26,7 +26,7 @@ mod ask;
 mod caller;
 mod cards;
 mod faults;
-mod probes;
+mod probe;
 mod recovery;
 mod refusals;
 mod streams;
