@@ -1,13 +1,16 @@
 //! Runs one case: the request goes through the layers and meets the scripted response.
 
 use std::{
+    future::Future,
+    pin::Pin,
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
 
 use a2a_guard::{
-    CallBody, CallError, CallLayer, Outcome, OutcomeKind, TerminalStateLayer,
+    CallBody, CallError, CallLayer, Outcome, OutcomeKind, ProbeCacheLayer, TerminalStateLayer,
     card_consistency::{CardConsistencyLayer, CardStore},
+    probe_cache::{Availability, Change, Link, SkillAvailability, SkillKey, Store},
 };
 use bytes::Bytes;
 use http::{HeaderName, StatusCode};
@@ -135,6 +138,46 @@ struct Played {
     observed: Vec<Observed>,
     /// What the peer was asked.
     requests: Vec<Request>,
+    /// Whether a skill that was known to be available still is, where the case says what becomes of it.
+    kept: Option<bool>,
+}
+
+/// A skill that is known to be available when the call is made. No field of a request names one, so that one is named
+/// for it.
+struct Known {
+    skills: SkillAvailability,
+    key: SkillKey,
+}
+
+impl Known {
+    async fn new(request: &mut http::Request<Full<Bytes>>) -> Result<Self, BoxError> {
+        let names = [SKILL_HEADER, REGION_HEADER].map(HeaderName::from_static);
+        for (name, value) in names.into_iter().zip(["replayed", "here"]) {
+            request.headers_mut().insert(name, http::HeaderValue::from_static(value));
+        }
+        let key = SkillKey::of(request.uri(), "replayed").map_err(|fault| fault.to_string())?.in_region("here");
+        let skills = SkillAvailability::builder().store(Arc::new(Found(key.clone()))).build()?;
+        let known = Self { skills, key };
+        while !known.is_available() {
+            tokio::task::yield_now().await;
+        }
+        Ok(known)
+    }
+
+    fn is_available(&self) -> bool {
+        matches!(self.skills.get(&self.key), Availability::Available { .. })
+    }
+}
+
+/// Another replica, which found the skill.
+struct Found(SkillKey);
+
+impl Store for Found {
+    fn serve(self: Arc<Self>, link: Link) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+        Box::pin(async move {
+            link.apply(Change::Available { key: self.0.clone(), lasts: Duration::from_secs(60) });
+        })
+    }
 }
 
 /// Serves the case's response, and sends its request through the layers.
@@ -161,19 +204,40 @@ async fn play(case: &Case) -> Result<Played, BoxError> {
     };
 
     let mut delivered = Delivered::default();
-    let request = case.request()?.map(Full::new);
+    let mut request = case.request()?.map(Full::new);
+    let known = match case.keeps_availability() {
+        Some(_) => Some(Known::new(&mut request).await?),
+        None => None,
+    };
+    // The peer has answers for the caller alone, so that nothing is probed.
+    let probing = match &known {
+        Some(known) => Some(ProbeCacheLayer::without_probes().availability(known.skills.clone()).build()?),
+        None if case.names_skill() => Some(ProbeCacheLayer::without_probes().build()?),
+        None => None,
+    };
     let started = Instant::now();
     let bound = case.total() + GRACE;
-    let ended = match &shown {
-        None => timeout(bound, exchange(naming.layer(judged), request, &mut delivered)).await,
-        Some(shown) => {
-            let matching = CardConsistencyLayer::new(cards(shown)?);
+    let matching = match &shown {
+        Some(shown) => Some(CardConsistencyLayer::new(cards(shown)?)),
+        None => None,
+    };
+    let ended = match (matching, probing) {
+        (None, None) => timeout(bound, exchange(naming.layer(judged), request, &mut delivered)).await,
+        (Some(matching), None) => {
             timeout(bound, exchange(naming.layer(matching.layer(judged)), request, &mut delivered)).await
+        }
+        (None, Some(probing)) => {
+            timeout(bound, exchange(naming.layer(probing.layer(judged)), request, &mut delivered)).await
+        }
+        (Some(matching), Some(probing)) => {
+            let stack = naming.layer(matching.layer(probing.layer(judged)));
+            timeout(bound, exchange(stack, request, &mut delivered)).await
         }
     };
     let elapsed = started.elapsed();
     let observed = std::mem::take(&mut *observed.lock().unwrap_or_else(PoisonError::into_inner));
-    Ok(Played { ended: ended.map(Result::err), elapsed, delivered, observed, requests: peer.requests() })
+    let kept = known.map(|known| known.is_available());
+    Ok(Played { ended: ended.map(Result::err), elapsed, delivered, observed, requests: peer.requests(), kept })
 }
 
 fn cards(peer: &Peer) -> Result<CardStore, BoxError> {
@@ -183,8 +247,11 @@ fn cards(peer: &Peer) -> Result<CardStore, BoxError> {
 
 /// Holds what happened against what the case expects.
 fn compare(case: &Case, played: Played) -> Line {
-    let Played { ended, elapsed, delivered, mut observed, requests } = played;
+    let Played { ended, elapsed, delivered, mut observed, requests, kept } = played;
     let mut complaints = Vec::new();
+    if kept != case.keeps_availability() {
+        complaints.push(format!("the availability of the skill was kept: {kept:?}"));
+    }
     if ended.is_err() {
         complaints.push("the call did not end".to_owned());
     }

@@ -21,6 +21,7 @@ use super::{
 };
 use crate::{
     call::{self, Binding, Call, CallBody},
+    clock,
     error::{BoxError, CallError, CardFailure, lost},
     limits::LimitOverrides,
 };
@@ -91,9 +92,13 @@ where
             Resolution::Later(resolution) => return self.wait(Wish::Resolving { resolution }, head, body, call),
         }
         // Not the call's beginning: reading its body may have taken long, and a retry begins later.
-        match self.config.held(&head, &call, Instant::now()) {
+        let now = clock::now();
+        match self.config.held(&head, &call, now) {
             // A hit: the service that was polled ready is called, and nothing waits.
-            Some(card) => self.go(card, head, body, call),
+            Some(card) => {
+                let _for_the_layers_below = clock::hand_down(now);
+                self.go(card, head, body, call)
+            }
             None => match self.config.ask(&head, &call) {
                 Ok(ask) => {
                     let fetch = Box::pin(self.config.store.get(ask));

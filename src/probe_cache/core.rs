@@ -55,18 +55,24 @@ pub(super) struct Asking {
     pub(super) question: Question,
     pub(super) prober: Arc<Prober>,
     pub(super) place: Arc<Place>,
-    pub(super) card: Option<Card>,
+    pub(super) card: Option<Box<Card>>,
 }
 
 impl Core {
     #[inline]
-    pub(super) fn look(&self, method: &Method, uri: &Uri, headers: &HeaderMap, call: &Call, now: Instant) -> Look {
+    pub(super) fn look(
+        &self,
+        (method, uri, headers): (&Method, &Uri, &HeaderMap),
+        call: &Call,
+        now: Instant,
+        last: &mut Option<Arc<Place>>,
+    ) -> Look {
         let path = match call.binding() {
             Some(Binding::HttpJson) => operation_prefix(method, uri.path()).unwrap_or_else(|| uri.path()),
             _ => uri.path(),
         };
         let Some(at) = PlaceRef::new(uri, path, headers, &self.tenant_headers, call) else { return Look::Relative };
-        let place = self.places.find(&at);
+        let place = self.places.find(&at, last);
         let millis = place.clock.millis(now);
         if let Some(entry) = &place.entry {
             let available = entry.look().0 > millis;
@@ -94,7 +100,7 @@ impl Core {
         (place, at): (Arc<Place>, &PlaceRef<'_>),
         (method, uri, headers): (&Method, &Uri, &HeaderMap),
         call: &Call,
-        card: Option<Card>,
+        card: Option<Box<Card>>,
         now: Millis,
     ) -> Look {
         if let Some(schedule) = &self.schedule {
@@ -135,8 +141,8 @@ impl Prober {
 }
 
 /// The card that is held for a call, if the user named a store.
-fn card_of(store: &CardStore, uri: &Uri, path: &str, headers: &HeaderMap, call: &Call) -> Option<Card> {
+fn card_of(store: &CardStore, uri: &Uri, path: &str, headers: &HeaderMap, call: &Call) -> Option<Box<Card>> {
     let at = CardKeyRef::new(uri, headers).with_path(path).with_version(call.version()).with_tenant(call.tenant());
     let card = store.peek(&at)?;
-    Some(Card { store: store.clone(), card })
+    Some(Box::new(Card { store: store.clone(), card }))
 }

@@ -15,6 +15,7 @@ use super::{
     core::{Asking, Look},
     future::Waiting,
     layer::Config,
+    place::Place,
 };
 use crate::{
     call::{self, Binding, Call},
@@ -29,11 +30,13 @@ use crate::{
 pub struct ProbeCacheService<S, O = ()> {
     inner: S,
     config: Arc<Config<O>>,
+    /// Where the last call through this handle went.
+    last: Option<Arc<Place>>,
 }
 
 impl<S, O> ProbeCacheService<S, O> {
     pub(super) fn new(inner: S, config: Arc<Config<O>>) -> Self {
-        Self { inner, config }
+        Self { inner, config, last: None }
     }
 }
 
@@ -42,7 +45,7 @@ where
     S: Clone,
 {
     fn clone(&self) -> Self {
-        Self::new(self.inner.clone(), Arc::clone(&self.config))
+        Self { inner: self.inner.clone(), config: Arc::clone(&self.config), last: self.last.clone() }
     }
 }
 
@@ -85,10 +88,13 @@ where
             go_to(&mut request, &mut call, uri);
         }
         let now = clock::now();
-        match self.config.core.look(request.method(), request.uri(), request.headers(), &call, now) {
+        let head = (request.method(), request.uri(), request.headers());
+        match self.config.core.look(head, &call, now, &mut self.last) {
             // A hit: the service that was polled ready is called, and nothing waits.
             Look::Go(watch) => {
-                let future = clock::within(now, || self.inner.call(request));
+                let handed_down = clock::hand_down(now);
+                let future = self.inner.call(request);
+                drop(handed_down);
                 ProbeCacheFuture::calling(future, call, Some(watch))
             }
             Look::Ask(asking) => self.ask(*asking, request, call),

@@ -22,6 +22,7 @@ use super::{
 };
 use crate::{
     call::{Call, Operation},
+    clock,
     error::{BoxError, CallError, Failure, Seen, recognise},
     limits::{Bounds, LimitOverrides},
     outcome::{Class, Observe, Outcome, OutcomeKind},
@@ -137,7 +138,7 @@ where
         origin: Option<Box<Origin>>,
         unread: bool,
     ) -> Self {
-        let dispatched = Instant::now();
+        let dispatched = clock::now();
         let began = call.began().unwrap_or(dispatched);
         let shared = config.bounds(&call);
         let own_bounds =

@@ -11,7 +11,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use a2a_guard_compare::group::Group;
-use a2a_guard_compare::{large, streams, table, unary};
+use a2a_guard_compare::{large, probe, streams, table, unary};
 
 /// How often a group that misses a budget is measured on before `--check` believes it.
 const AGAIN: usize = 4;
@@ -43,6 +43,7 @@ fn main() -> ExitCode {
     let mut groups = vec![unary::named(), unary::plain()];
     groups.extend(large::groups());
     groups.extend(streams::groups());
+    groups.extend(probe::groups());
     groups.retain(|group| arguments.iter().all(|word| group.title.contains(word.as_str())));
 
     println!("{LEGEND}");
