@@ -21,6 +21,8 @@ use crate::probe_cache::{Link, ProbeCacheError, Store};
 ///   it held, nothing does, and calls find out anew. One that goes back to an older state (after a failover, say) may
 ///   bring back what was dropped, for the rest of its time.
 ///
+/// The runtime that it is used in must have I/O enabled. Nothing is logged.
+///
 /// ```no_run
 /// use std::sync::Arc;
 /// use a2a_guard::probe_cache::{RedisStore, SkillAvailability};
