@@ -184,6 +184,7 @@ pub struct Outcome<'a> {
     pub(crate) target: Option<&'a Uri>,
     pub(crate) error: Option<&'a CallError>,
     pub(crate) status: Option<StatusCode>,
+    pub(crate) grpc_code: Option<u8>,
     pub(crate) task_id: Option<&'a str>,
     pub(crate) task_state: Option<TaskState>,
     pub(crate) events: u64,
@@ -226,6 +227,12 @@ impl<'a> Outcome<'a> {
     #[must_use]
     pub fn http_status(&self) -> Option<StatusCode> {
         self.status
+    }
+
+    /// The gRPC status code of a call that was refused with one, also where its answer passed as it is.
+    #[must_use]
+    pub fn grpc_code(&self) -> Option<i32> {
+        self.grpc_code.map(i32::from).or_else(|| self.error.and_then(CallError::grpc_code))
     }
 
     /// The task, if the answer named one.

@@ -74,6 +74,8 @@ where
         self.inner = service.clone();
         // Reading is part of the call, and cut to its total where that is known here.
         let total = parts.extensions.get::<LimitOverrides>().and_then(LimitOverrides::longest_total);
+        let asked = naming.asked_total(&parts);
+        let total = total.into_iter().chain(asked).min();
         let bound = total.map_or(self.config.read_timeout, |total| self.config.read_timeout.min(total));
         // Of a time that no clock reaches, tokio makes one that is far enough.
         let sleep = began.checked_add(bound).map_or_else(|| tokio::time::sleep(bound), tokio::time::sleep_until);

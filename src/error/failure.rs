@@ -42,6 +42,8 @@ pub(crate) struct Seen {
     pub(crate) events: u64,
     pub(crate) tolerated: Tolerated,
     pub(crate) retry_after: Option<Duration>,
+    /// Of an answer that passes as it is: what its `grpc-status` says.
+    pub(crate) grpc_code: Option<u8>,
 }
 
 impl Failure {

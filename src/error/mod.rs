@@ -4,7 +4,6 @@ mod card;
 mod display;
 mod failure;
 mod foreign;
-mod grpc_code;
 mod kinds;
 mod recognise;
 mod response;
@@ -181,7 +180,7 @@ impl CallError {
     /// The gRPC status code, if the peer gave one: over HTTP+JSON, by the name in its `google.rpc.Status` (§11.6).
     #[must_use]
     pub fn grpc_code(&self) -> Option<i32> {
-        self.peer().and_then(|peer| peer.status.as_deref()).and_then(grpc_code::of_name)
+        self.peer().and_then(|peer| peer.status.as_deref()).and_then(crate::wire::grpc::code::code_of_name)
     }
 
     /// Whether the request may be sent again.

@@ -24,7 +24,7 @@ use crate::error::BoxError;
 ///
 /// Above a [`TerminalStateLayer`](crate::TerminalStateLayer), whose word on successes and refusals it takes; below a
 /// [`CardConsistencyLayer`](crate::card_consistency::CardConsistencyLayer), if there is one, which takes its routing
-/// signals as a reason to read the card anew. Calls that nobody can name pass. Over gRPC nothing is probed yet.
+/// signals as a reason to read the card anew. Calls that nobody can name pass.
 ///
 /// ```
 /// # use std::convert::Infallible;

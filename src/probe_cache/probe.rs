@@ -4,8 +4,8 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 
 use bytes::Bytes;
 use http::{
-    HeaderMap, HeaderName, HeaderValue, Method, Request, Uri,
-    header::{ACCEPT, CONTENT_TYPE},
+    HeaderMap, HeaderName, HeaderValue, Method, Request, Uri, Version,
+    header::{ACCEPT, CONTENT_TYPE, TE},
     uri::PathAndQuery,
 };
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
@@ -13,7 +13,10 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     call::{self, Binding, Call, Operation, ProtocolVersion},
-    wire::{Envelope, Expected, JsonRpcId, Judge, Payload, Wrapping},
+    wire::{
+        Envelope, Expected, Facts, GrpcExpected, GrpcJudge, GrpcPayload, JsonRpcId, Judge, Payload, Wrapping,
+        grpc::encode::{Message, about_task, send_text},
+    },
 };
 
 /// Unreserved characters of RFC 3986 stay as they are in a path segment.
@@ -43,7 +46,7 @@ pub(super) struct Probe {
 }
 
 impl Probe {
-    /// `None` for calls whose binding nothing here writes. `names`: the headers that hold credentials or a tenant.
+    /// `None` for calls whose binding nobody knows. `names`: the headers that hold credentials or a tenant.
     /// `credential` tells callers apart.
     pub(super) fn of(
         call: &Call,
@@ -53,7 +56,7 @@ impl Probe {
         names: &[HeaderName],
         credential: u64,
     ) -> Option<Self> {
-        let binding = call.binding().filter(|binding| matches!(binding, Binding::JsonRpc | Binding::HttpJson))?;
+        let binding = call.binding()?;
         let prefix = match binding {
             Binding::HttpJson => call::operation_prefix(method, uri.path())?,
             _ => "",
@@ -102,6 +105,13 @@ impl Probe {
 
     /// The task in the answer to a message, if it goes on.
     pub(super) fn unfinished_task(&self, body: &[u8]) -> Option<Box<str>> {
+        if self.binding == Binding::Grpc {
+            let dialect = call::dialect_of(Some(self.version));
+            let mut judge = GrpcJudge::new(GrpcExpected { payload: GrpcPayload::SendResult, dialect }, usize::MAX);
+            judge.feed(body);
+            let _whatever_it_is = judge.finish();
+            return task_that_goes_on(judge.facts());
+        }
         let (envelope, wrapping) = match self.binding {
             Binding::JsonRpc if self.version >= ProtocolVersion::V1_0 => (Envelope::JsonRpc, Wrapping::Member),
             Binding::JsonRpc if self.version >= ProtocolVersion::V0_3 => (Envelope::JsonRpc, Wrapping::Kind),
@@ -111,10 +121,7 @@ impl Probe {
         let mut judge = Judge::new(Expected { envelope, wrapping, payload: Payload::SendResult });
         judge.feed(body);
         judge.finish(&JsonRpcId::Text(OWN_ID.into()));
-        let facts = judge.facts();
-        let goes_on = !facts.state.is_some_and(|state| state.is_terminal());
-        let named = !facts.task_id.is_empty() && !facts.task_id.is_truncated();
-        (goes_on && named).then(|| facts.task_id.as_str().into())
+        task_that_goes_on(judge.facts())
     }
 
     /// Asks for a task that does not exist: nothing is begun by it, and nothing changed.
@@ -130,13 +137,25 @@ impl Probe {
     /// Sends a message that says what it is, and does not wait for what becomes of it.
     pub(super) fn message_request(&self) -> Option<Request<Bytes>> {
         let call = self.call(Operation::SendMessage).with_blocking(false);
-        let body = self.message();
         match self.binding {
-            Binding::JsonRpc => self.json_rpc(call, body),
-            _ => {
+            Binding::Grpc => self.grpc(call, &self.grpc_message()),
+            Binding::JsonRpc => self.json_rpc(call, self.message()),
+            Binding::HttpJson => {
                 let uri = self.at("/message:send")?;
-                self.request(call, Method::POST, uri, Value::Object(body).to_string().into())
+                self.request(call, Method::POST, uri, Value::Object(self.message()).to_string().into())
             }
+        }
+    }
+
+    /// `SendMessageRequest`, which does not wait: in 1.0 it says so, in 0.3 it says nothing else.
+    fn grpc_message(&self) -> Message {
+        const CONFIGURATION: u32 = 3;
+        const RETURN_IMMEDIATELY: u32 = 4;
+        let dialect = call::dialect_of(Some(self.version));
+        let message = send_text(dialect, &synthetic_id(), "__probe__", &[("a2a_probe", true)], self.tenant());
+        match self.version >= ProtocolVersion::V1_0 {
+            true => message.message(CONFIGURATION, Message::new().number(RETURN_IMMEDIATELY, 1)),
+            false => message,
         }
     }
 
@@ -175,6 +194,9 @@ impl Probe {
 
     fn about_task(&self, operation: Operation, task_id: &str) -> Option<Request<Bytes>> {
         let call = self.call(operation).with_task_id(task_id);
+        if self.binding == Binding::Grpc {
+            return self.grpc(call, &about_task(call::dialect_of(Some(self.version)), task_id, self.tenant()));
+        }
         if self.binding == Binding::JsonRpc {
             let mut params = Map::new();
             params.insert("id".into(), task_id.into());
@@ -210,6 +232,20 @@ impl Probe {
         self.request(call, Method::POST, self.uri.clone(), body.to_string().into())
     }
 
+    fn grpc(&self, call: Call, message: &Message) -> Option<Request<Bytes>> {
+        let path = call::grpc_path_beside(self.uri.path(), call.operation()?)?;
+        let mut parts = self.uri.clone().into_parts();
+        parts.path_and_query = Some(PathAndQuery::try_from(path).ok()?);
+        let uri = Uri::from_parts(parts).ok()?;
+        let mut request = self.request(call, Method::POST, uri, message.framed()?)?;
+        *request.version_mut() = Version::HTTP_2;
+        let headers = request.headers_mut();
+        headers.remove(ACCEPT);
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/grpc"));
+        headers.insert(TE, HeaderValue::from_static("trailers"));
+        Some(request)
+    }
+
     fn request(&self, call: Call, method: Method, uri: Uri, body: Bytes) -> Option<Request<Bytes>> {
         let mut request = Request::new(body);
         *request.method_mut() = method;
@@ -234,6 +270,12 @@ impl Probe {
         parts.path_and_query = Some(PathAndQuery::try_from(path).ok()?);
         Uri::from_parts(parts).ok()
     }
+}
+
+fn task_that_goes_on(facts: &Facts) -> Option<Box<str>> {
+    let goes_on = !facts.state.is_some_and(|state| state.is_terminal());
+    let named = !facts.task_id.is_empty() && !facts.task_id.is_truncated();
+    (goes_on && named).then(|| facts.task_id.as_str().into())
 }
 
 /// An id that is nobody's: a UUID (RFC 9562), for some servers take no other.

@@ -12,13 +12,13 @@ use tower_service::Service;
 
 use super::{
     ProbeCacheBody, ProbeCacheFuture,
-    core::{Asking, Look},
+    core::{Asking, Instead},
     future::Waiting,
     layer::Config,
     place::Place,
 };
 use crate::{
-    call::{self, Binding, Call},
+    call::{self, Call},
     clock,
     error::{BoxError, CallError, CardFailure, Failure, lost},
     limits::LimitOverrides,
@@ -91,31 +91,13 @@ where
         let head = (request.method(), request.uri(), request.headers());
         match self.config.core.look(head, &call, now, &mut self.last) {
             // A hit: the service that was polled ready is called, and nothing waits.
-            Look::Go(watch) => {
+            Ok(watch) => {
                 let handed_down = clock::hand_down(now);
                 let future = self.inner.call(request);
                 drop(handed_down);
                 ProbeCacheFuture::calling(future, call, Some(watch))
             }
-            Look::Ask(asking) => self.ask(*asking, request, call),
-            Look::Distrusted(disproof) => {
-                let call = at(call, request.uri());
-                self.refuse(disproof.refusal(&call), call)
-            }
-            Look::Unavailable { lasts, said } => {
-                let call = at(call, request.uri());
-                self.refuse(unavailable(&call, lasts, said), call)
-            }
-            // Nothing is probed over this binding, so that a place is not needed to go there.
-            Look::Relative if call.binding() == Some(Binding::Grpc) => {
-                ProbeCacheFuture::calling(self.inner.call(request), call, None)
-            }
-            Look::Relative => {
-                let why = "it is relative: set origin(uri) on ProbeCacheLayer";
-                let failure = CardFailure::UnusableUrl { url: request.uri().to_string(), why: why.into() };
-                let error = CallError::new(Failure::of_card(failure, call.clone(), call.elapsed()));
-                self.refuse(error, call)
-            }
+            Err(instead) => self.instead(*instead, request, call),
         }
     }
 }
@@ -125,6 +107,30 @@ where
     S: Clone,
     O: Observe,
 {
+    #[cold]
+    fn instead<B, P>(&mut self, instead: Instead, request: Request<B>, call: Call) -> ProbeCacheFuture<S, B, O>
+    where
+        S: Service<Request<B>, Response = Response<P>>,
+    {
+        match instead {
+            Instead::Ask(asking) => self.ask(asking, request, call),
+            Instead::Distrusted(disproof) => {
+                let call = at(call, request.uri());
+                self.refuse(disproof.refusal(&call), call)
+            }
+            Instead::Unavailable { lasts, said } => {
+                let call = at(call, request.uri());
+                self.refuse(unavailable(&call, lasts, said), call)
+            }
+            Instead::Relative => {
+                let why = "it is relative: set origin(uri) on ProbeCacheLayer";
+                let failure = CardFailure::UnusableUrl { url: request.uri().to_string(), why: why.into() };
+                let error = CallError::new(Failure::of_card(failure, call.clone(), call.elapsed()));
+                self.refuse(error, call)
+            }
+        }
+    }
+
     /// Waiting while holding a ready service would deadlock under a concurrency limit, for probes go through the same
     /// client: its readiness is given back, and a fresh clone waited for once the answer is there.
     fn ask<B, P>(&mut self, asking: Asking, request: Request<B>, call: Call) -> ProbeCacheFuture<S, B, O>
@@ -168,6 +174,7 @@ where
                 target: error.call().target(),
                 error: Some(&error),
                 status: None,
+                grpc_code: None,
                 task_id: error.task_id(),
                 task_state: None,
                 events: 0,

@@ -108,10 +108,14 @@ fn is_task_not_found(error: &CallError) -> bool {
 fn disproves(error: &CallError) -> bool {
     match (error.outcome(), error.class()) {
         (OutcomeKind::Refused, Class::EndpointNotFound) => true,
-        (OutcomeKind::Refused, Class::PeerError) => matches!(
-            error.a2a_error(),
-            Some(A2aError::MethodNotFound | A2aError::InvalidParams | A2aError::UnsupportedOperation)
-        ),
+        (OutcomeKind::Refused, Class::PeerError) => {
+            let by_kind = matches!(
+                error.a2a_error(),
+                Some(A2aError::MethodNotFound | A2aError::InvalidParams | A2aError::UnsupportedOperation)
+            );
+            // Which error of A2A this is over gRPC, nobody knows; that the method is not there, it says.
+            by_kind || error.failure().peer.as_ref().is_some_and(|peer| peer.status.as_deref() == Some("UNIMPLEMENTED"))
+        }
         // A page under a 5xx is a proxy's, and says nothing of what is behind it.
         (OutcomeKind::Broken, Class::WrongMediaType | Class::HttpStatus) => {
             is_page(error) && error.http_status().is_some_and(|status| !status.is_server_error())
@@ -151,6 +155,10 @@ fn seen(error: &CallError) -> String {
         (Some(a2a), Some(code)) => words.push(format!("{} {code}", a2a.name())),
         (Some(a2a), None) => words.push(a2a.name().to_owned()),
         (None, Some(code)) => words.push(format!("{code}")),
+        (None, None) if error.grpc_code().is_some_and(|code| code != 0) => {
+            let name = error.failure().peer.as_ref().and_then(|peer| peer.status.clone());
+            words.push(format!("grpc-status {}", name.unwrap_or_default()));
+        }
         (None, None) => words.extend(media_type(error).map(|media| escape(media, 64).to_string())),
     }
     words.join(" ")

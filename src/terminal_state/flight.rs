@@ -13,6 +13,7 @@ use pin_project_lite::pin_project;
 use tokio::{task::coop, time::Instant};
 
 use super::{
+    answer::AnswerJudge,
     deadline::{Deadlines, Due, Phase},
     layer::Config,
     recovery::Recovery,
@@ -27,7 +28,7 @@ use crate::{
     limits::{Bounds, LimitOverrides},
     outcome::{Class, Observe, Outcome, OutcomeKind},
     transport::{self, Fault},
-    wire::{Facts, Flaw, JsonRpcId, Judge, TaskState, Tolerated, Verdict},
+    wire::{Facts, Flaw, GrpcJudge, JsonRpcId, Judge, TaskState, Tolerated, Verdict},
 };
 
 /// So many frames may come without a Pending before the clock is read, and so many bytes: a timer alone does not bound
@@ -109,10 +110,12 @@ where
     pub(super) call: Call,
     pub(super) seen: Seen,
     /// Of an answer that is judged as a whole. It lives here because here nothing is moved.
-    pub(super) judge: Judge,
+    pub(super) judge: AnswerJudge,
     /// Where the request went, if the call does not say so itself.
     target: Option<Uri>,
     own_bounds: Option<Box<Bounds>>,
+    /// The time that the request itself gives the call.
+    asked_total: Option<Duration>,
     deadlines: Deadlines,
     began: Instant,
     dispatched: Instant,
@@ -135,6 +138,7 @@ where
         call: Call,
         target: Option<Uri>,
         overrides: Option<&LimitOverrides>,
+        asked_total: Option<Duration>,
         origin: Option<Box<Origin>>,
         unread: bool,
     ) -> Self {
@@ -144,15 +148,20 @@ where
         let own_bounds =
             overrides.map(|by| Box::new(Bounds::new(shared.overridden(by).cut_to_total(call.is_streaming()))));
         let limits = own_bounds.as_deref().unwrap_or(shared);
-        let deadlines =
-            Deadlines::new(began, dispatched, head_of(&call, limits, unread), limits.total_of(call.is_streaming()));
+        let total = total_of(limits, call.is_streaming(), asked_total);
+        let deadlines = Deadlines::new(began, dispatched, head_of(&call, limits, unread), total);
+        let judge = match shape::grpc(&call) {
+            None => AnswerJudge::Json(Judge::new(shape::foreign_method())),
+            Some(expected) => AnswerJudge::Grpc(GrpcJudge::new(expected, limits.max_unary_body)),
+        };
         Self {
             config,
             call,
             seen: Seen::default(),
-            judge: Judge::new(shape::foreign_method()),
+            judge,
             target,
             own_bounds,
+            asked_total,
             deadlines,
             began,
             dispatched,
@@ -189,10 +198,13 @@ where
         self.call.id().unwrap_or(&JsonRpcId::Other)
     }
 
-    /// What the judge of the whole answer says.
-    pub(super) fn verdict(&mut self) -> Verdict {
+    /// What the judge of the whole answer says; of a gRPC one its status says more.
+    pub(super) fn verdict(&mut self) -> Option<Verdict> {
         let id = self.call.id().unwrap_or(&JsonRpcId::Other);
-        self.judge.finish(id)
+        match &mut self.judge {
+            AnswerJudge::Json(judge) => Some(judge.finish(id)),
+            AnswerJudge::Grpc(_) => None,
+        }
     }
 
     pub(super) fn status(&self) -> StatusCode {
@@ -209,7 +221,7 @@ where
 
     /// The total of a call whose answer turned out to be a stream, or not to be one.
     pub(super) fn answer_is_stream(&mut self, stream: bool) {
-        let total = self.limits().total_of(stream);
+        let total = total_of(self.limits(), stream, self.asked_total);
         self.deadlines.set_total(self.began, total);
     }
 
@@ -308,6 +320,29 @@ where
         failure.never_sent = never_sent || before_sending;
         failure.source = Some(Arc::new(transport::without_secrets(error)));
         CallError::new(failure)
+    }
+
+    /// The client below failed before a head came. If that was for want of time, by the same clock that the request gives
+    /// the call (a client may keep to `grpc-timeout` too), it is the timeout that it would have been.
+    pub(super) fn lost_or_late(&self, error: BoxError) -> CallError {
+        let due = self.deadlines.total();
+        if self.asked_total.is_none() || Instant::now() < due.at {
+            return self.lost(error, false);
+        }
+        match recognise(error) {
+            Ok(error) => error,
+            Err(error) => {
+                let mut failure = self.failure(OutcomeKind::Timeout, due.class, "not finished");
+                failure.bound = Some(due.bound);
+                failure.source = Some(Arc::new(transport::without_secrets(error)));
+                CallError::new(failure)
+            }
+        }
+    }
+
+    /// What is left of the call's total.
+    pub(super) fn left(&self) -> Duration {
+        self.deadlines.total().at.saturating_duration_since(self.dispatched)
     }
 
     /// The body broke off.
@@ -426,6 +461,7 @@ where
             target: self.target.as_ref().or_else(|| self.call.target()),
             error,
             status: self.seen.status,
+            grpc_code: self.seen.grpc_code,
             task_id,
             task_state,
             events: self.seen.events,
@@ -433,6 +469,12 @@ where
             began: self.began,
         });
     }
+}
+
+/// The whole of a call; no longer than the request itself gives it.
+fn total_of(bounds: &Bounds, stream: bool, asked: Option<Duration>) -> Duration {
+    let total = bounds.total_of(stream);
+    asked.map_or(total, |asked| total.min(asked))
 }
 
 /// From the call to the response head. A request that nobody read may be a send: JSON-RPC without a `CallLayer`.

@@ -9,8 +9,12 @@ mod support;
 mod burst;
 mod carried;
 mod config;
+#[allow(dead_code, reason = "of another test's messages, a part is needed here")]
+#[path = "../grpc/dialect.rs"]
+mod dialect;
 mod endpoints;
 mod flights;
+mod grpc;
 mod handle;
 mod lines;
 mod message_probe;

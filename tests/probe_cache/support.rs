@@ -51,7 +51,8 @@ impl Asked {
     pub(crate) fn is_probe(&self) -> bool {
         let of_rpc = self.json()["id"] == "a2a-guard-probe";
         let of_rest = self.method == Method::GET && self.uri.path().contains("/tasks/") && !self.is_of_test();
-        of_rpc || of_rest
+        let of_grpc = self.uri.path().ends_with("A2AService/GetTask") && !contains(&self.body, b"task-1");
+        of_rpc || of_rest || of_grpc
     }
 
     fn is_of_test(&self) -> bool {
@@ -63,7 +64,11 @@ impl Asked {
     }
 }
 
-pub(crate) type Mind = Arc<dyn Fn(&Asked) -> Answer + Send + Sync>;
+fn contains(bytes: &[u8], part: &[u8]) -> bool {
+    bytes.windows(part.len()).any(|window| window == part)
+}
+
+type Mind = Arc<dyn Fn(&Asked) -> Answer + Send + Sync>;
 
 /// Answers each request by what it is.
 #[derive(Clone)]

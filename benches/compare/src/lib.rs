@@ -8,11 +8,12 @@
 //! * [`group`]: rows that are measured in turn, so that the machine's moods hit all of them alike;
 //! * [`table`]: the rows as text, with DESIGN.md's budgets beside them;
 //! * [`ours`]: the layers under test;
-//! * [`unary`], [`large`], [`streams`], [`probe`]: the groups themselves.
+//! * [`unary`], [`large`], [`streams`], [`grpc`], [`probe`]: the groups themselves.
 
 pub mod alloc;
 pub mod corpus;
 pub mod group;
+pub mod grpc;
 pub mod large;
 pub mod measure;
 pub mod ours;

@@ -25,6 +25,7 @@ macro_rules! over_both_bindings {
 mod ask;
 mod caller;
 mod faults;
+mod probe;
 mod recovery;
 mod refusals;
 mod streams;
