@@ -16,11 +16,16 @@ mod lease;
 mod place;
 mod probe;
 mod prober;
+#[cfg(feature = "redis")]
+mod redis;
 mod schedule;
 mod service;
 mod verdict;
 mod watch;
 
+#[cfg(feature = "redis")]
+#[cfg_attr(docsrs, doc(cfg(feature = "redis")))]
+pub use self::redis::{RedisStore, RedisStoreBuilder, RedisStoreStats};
 pub use self::{
     availability::{
         Availability, AvailabilityEntry, AvailabilityStats, Change, Link, SkillAvailability, SkillAvailabilityBuilder,
