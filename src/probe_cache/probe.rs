@@ -106,7 +106,7 @@ impl Probe {
     /// The task in the answer to a message, if it goes on.
     pub(super) fn unfinished_task(&self, body: &[u8]) -> Option<Box<str>> {
         if self.binding == Binding::Grpc {
-            let dialect = call::dialect_of(Some(self.version));
+            let dialect = call::grpc_dialect_of(Some(self.version));
             let mut judge = GrpcJudge::new(GrpcExpected { payload: GrpcPayload::SendResult, dialect }, usize::MAX);
             judge.feed(body);
             let _whatever_it_is = judge.finish();
@@ -151,7 +151,7 @@ impl Probe {
     fn grpc_message(&self) -> Message {
         const CONFIGURATION: u32 = 3;
         const RETURN_IMMEDIATELY: u32 = 4;
-        let dialect = call::dialect_of(Some(self.version));
+        let dialect = call::grpc_dialect_of(Some(self.version));
         let message = send_text(dialect, &synthetic_id(), "__probe__", &[("a2a_probe", true)], self.tenant());
         match self.version >= ProtocolVersion::V1_0 {
             true => message.message(CONFIGURATION, Message::new().number(RETURN_IMMEDIATELY, 1)),
@@ -195,7 +195,7 @@ impl Probe {
     fn about_task(&self, operation: Operation, task_id: &str) -> Option<Request<Bytes>> {
         let call = self.call(operation).with_task_id(task_id);
         if self.binding == Binding::Grpc {
-            return self.grpc(call, &about_task(call::dialect_of(Some(self.version)), task_id, self.tenant()));
+            return self.grpc(call, &about_task(call::grpc_dialect_of(Some(self.version)), task_id, self.tenant()));
         }
         if self.binding == Binding::JsonRpc {
             let mut params = Map::new();
