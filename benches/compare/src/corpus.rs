@@ -128,7 +128,7 @@ pub fn grpc_messages(count: usize, size: usize) -> Vec<Bytes> {
     let of = |number: usize, text: &str| match number {
         0 => Message::new().message(1, status(SUBMITTED, text)),
         _ if number + 1 == count => Message::new().message(3, status(COMPLETED, text)),
-        _ if number % 16 == 0 => Message::new().message(3, status(WORKING, text)),
+        _ if number.is_multiple_of(16) => Message::new().message(3, status(WORKING, text)),
         _ => {
             let artifact = Message::new().text(1, "a-1").message(4, Message::new().text(1, text));
             Message::new().message(4, about().message(3, artifact).number(4, 1))
