@@ -4,16 +4,14 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use a2a_guard::card_consistency::{CardConsistencyLayer, CardStore, CardTarget};
-use a2a_guard::{CallBody, CallError, CallLayer, Class, Limits, Observe, Outcome, ProbeCacheLayer, TerminalStateLayer};
+use a2a_guard::{CallError, CallLayer, Class, Limits, Observe, Outcome, ProbeCacheLayer, TerminalStateLayer};
 use bytes::Bytes;
 use http::{Request, Uri, header};
 use http_body_util::{BodyExt, Full};
-use hyper_util::client::legacy::Client;
-use hyper_util::client::legacy::connect::HttpConnector;
-use hyper_util::rt::{TokioExecutor, TokioTimer};
 use tokio::time::timeout;
 use tower::{ServiceBuilder, ServiceExt};
 
+use crate::client::{Http, http, is_grpc};
 use crate::line::Endpoint;
 use crate::tap::{Exchange, Tap};
 
@@ -24,27 +22,10 @@ const LATE: Duration = Duration::from_secs(4);
 /// Beyond its longest bound no call may go on.
 const HUNG: Duration = Duration::from_secs(5);
 
-/// How long an idle connection is used again. These servers close theirs after 5 s, and a request that meets that is
-/// lost.
-const IDLE: Duration = Duration::from_secs(2);
-
-pub(crate) type Http = Client<HttpConnector, CallBody<Full<Bytes>>>;
-
-/// HTTP/1.1.
-pub(crate) fn http() -> Http {
-    Client::builder(TokioExecutor::new()).pool_timer(TokioTimer::new()).pool_idle_timeout(IDLE).build_http()
-}
-
-/// HTTP/2 alone, as gRPC has it.
-fn http2() -> Http {
-    Client::builder(TokioExecutor::new()).http2_only(true).build_http()
-}
-
 /// What every call of a server goes through.
 #[derive(Clone)]
 pub(crate) struct Stack {
     client: Http,
-    http2: Http,
     pub(crate) cards: CardStore,
     pub(crate) probes: ProbeCacheLayer,
 }
@@ -57,7 +38,7 @@ impl Stack {
 
     pub(crate) fn with(cards: CardStore) -> Self {
         let probes = ProbeCacheLayer::builder(http()).build().unwrap();
-        Self { client: http(), http2: http2(), cards, probes }
+        Self { client: http(), cards, probes }
     }
 }
 
@@ -191,7 +172,7 @@ impl Stack {
         tap: &Tap,
         unfinished: &mut bool,
     ) -> Result<Bytes, CallError> {
-        let is_grpc = request.headers().get(header::CONTENT_TYPE).is_some_and(|media| media == "application/grpc");
+        let is_grpc = is_grpc(request.headers());
         let terminal = TerminalStateLayer::builder().limits(patience.limits()).observe(outcomes.clone());
         let response = ServiceBuilder::new()
             .layer(CallLayer::new())
@@ -199,7 +180,7 @@ impl Stack {
             .layer(self.probes.clone())
             .layer(terminal.build().unwrap())
             .layer(tap.clone())
-            .service(if is_grpc { self.http2.clone() } else { self.client.clone() })
+            .service(self.client.clone())
             .oneshot(request)
             .await?;
         let body = response.into_body().collect().await?;

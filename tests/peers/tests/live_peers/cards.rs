@@ -9,7 +9,8 @@ use tokio::time::sleep;
 use tower::Layer;
 
 use crate::ask::Ask;
-use crate::call::{Patience, Stack, http};
+use crate::call::{Patience, Stack};
+use crate::client::http;
 use crate::line::{Endpoint, Line};
 use crate::sdk::Server;
 use crate::table::{Check, Section};

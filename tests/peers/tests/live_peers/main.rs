@@ -11,6 +11,7 @@ mod ask;
 mod call;
 mod cards;
 mod cell;
+mod client;
 mod expect;
 mod grpc;
 mod kill;

@@ -15,14 +15,12 @@ use tokio::net::TcpListener;
 use tower::Layer;
 
 use crate::ask::Ask;
-use crate::call::{Ended, Patience, Stack, http};
+use crate::call::{Ended, Patience, Stack};
+use crate::client::http;
 use crate::line::{Endpoint, Line};
 use crate::sdk::{Ports, Server};
 use crate::table::{Check, Section};
 use crate::tap::Tap;
-
-/// Nothing is probed over gRPC yet.
-const BINDINGS: [Binding; 2] = [Binding::JsonRpc, Binding::HttpJson];
 
 /// A stack whose probes are seen.
 fn watched(at: &Endpoint) -> (Stack, Tap) {
@@ -59,7 +57,7 @@ fn standing(stack: &Stack) -> String {
 /// Each server is trusted after one probe, which it answers as A2A has it.
 pub(crate) async fn section(line: Line, server: &Server) -> Section {
     let at = &line.endpoint(server.ports(line.profile()));
-    let checks = join_all(BINDINGS.map(|binding| trusted(at, binding))).await;
+    let checks = join_all(at.bindings().iter().map(|binding| trusted(at, *binding))).await;
     Section { title: format!("{}: probed", line.title()), checks: checks.concat(), ..Section::default() }
 }
 
@@ -97,7 +95,9 @@ pub(crate) async fn page() -> Result<Section, String> {
     };
     let app = Router::new().route("/.well-known/agent-card.json", get(card)).fallback(answer);
     let serving = tokio::spawn(async move { axum::serve(listener, app).await });
-    let wanted = wanted.iter().flat_map(|at| BINDINGS.map(|binding| (at, binding)));
+    // One that speaks HTTP/1.1 alone: over gRPC nobody gets as far as its page.
+    let bindings = [Binding::JsonRpc, Binding::HttpJson];
+    let wanted = wanted.iter().flat_map(|at| bindings.map(|binding| (at, binding)));
     let checks = join_all(wanted.map(|(at, binding)| distrusted(at, binding))).await;
     serving.abort();
     Ok(Section { title: "A web server where an agent was".into(), checks: checks.concat(), ..Section::default() })

@@ -4,8 +4,9 @@ use a2a_guard::card_consistency::CardStore;
 use futures::future::join_all;
 
 use crate::ask::Ask;
-use crate::call::{Patience, http, well_known};
+use crate::call::{Patience, well_known};
 use crate::cell::{Caller, Cell};
+use crate::client::http;
 use crate::expect::{State, broken, card, refused, refused_as, rests, success};
 use crate::line::Line::{self, Js1, Js03, Lf, Py1, Py03};
 use crate::rule::{ANY, BOTH, GRPC, HTTP, REST, Rule, STREAM, UNARY, but, by_protocol};
