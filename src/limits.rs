@@ -106,6 +106,11 @@ impl LimitOverrides {
         self.total_unary(total).total_stream(total)
     }
 
+    /// Sets the bound on a stream's first event where nobody has.
+    pub(crate) fn or_first_event(&mut self, bound: Duration) {
+        self.first_event.get_or_insert(bound);
+    }
+
     /// The longest total that is set: which kind the call is shows later.
     pub(crate) fn longest_total(&self) -> Option<Duration> {
         self.total_unary.max(self.total_stream)

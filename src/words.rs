@@ -66,15 +66,38 @@ pub(crate) fn equal_in_any_case(a: &[u8], b: &[u8]) -> bool {
 /// Host and port of an authority, without user information.
 #[inline]
 pub(crate) fn host_and_port(authority: &str) -> (&str, Option<u16>) {
-    // All of it at once, without an early end, is what compilers make one comparison of.
-    let has_user = authority.bytes().fold(false, |has, byte| has | (byte == b'@'));
-    let authority = if has_user { authority.rsplit('@').next().unwrap_or_default() } else { authority };
-    let digits = authority.bytes().rev().take_while(u8::is_ascii_digit).count();
-    let (before, port) = authority.split_at(authority.len() - digits);
-    match before.strip_suffix(':') {
-        Some(host) => (host, port.parse().ok()),
-        None => (authority, None),
+    let authority =
+        if has_at_sign(authority.as_bytes()) { authority.rsplit('@').next().unwrap_or_default() } else { authority };
+    // The port from its last digit on. One that is too large for a port is none.
+    let (mut port, mut unit, mut digits) = (0_u32, 1_u32, 0_usize);
+    for byte in authority.bytes().rev() {
+        match byte {
+            b'0'..=b'9' => {
+                port = port.saturating_add(u32::from(byte - b'0').saturating_mul(unit));
+                unit = unit.saturating_mul(10);
+                digits += 1;
+            }
+            b':' => {
+                let host = authority.get(..authority.len() - digits - 1).unwrap_or_default();
+                return (host, u16::try_from(port).ok().filter(|_| digits > 0));
+            }
+            _ => break,
+        }
     }
+    (authority, None)
+}
+
+/// Whether an `@` is among the bytes, eight of which are looked at in one go.
+#[inline]
+fn has_at_sign(bytes: &[u8]) -> bool {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    let mut found = 0;
+    words(bytes, |word| {
+        // A byte that is the sign is zero here, and only then does its highest bit come up.
+        let differs = word ^ (ONES * b'@' as u64);
+        found |= differs.wrapping_sub(ONES) & !differs & (ONES << 7);
+    });
+    found != 0
 }
 
 #[cfg(test)]

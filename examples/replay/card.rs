@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use a2a_guard::{
-    Call, CardFailure,
+    Binding, Call, CardFailure,
     card::{AgentInterface, CardFlaw},
     card_consistency::{CardAsk, CardStore, HeldCard, NegativeTtl, Resolution, Resolve, Route},
 };
@@ -154,7 +154,9 @@ async fn detour(case: &Case, direct: &Found) -> Result<Option<String>, BoxError>
     };
     let Some(call) = call else { return Ok(None) };
     let peer = Peer::serve(case.scripts()?).await?;
-    let mut request = http::Request::post(format!("{}/message:send", case.base().trim_end_matches('/'))).body(())?;
+    let is_grpc = call.binding() == Some(Binding::Grpc);
+    let operation = if is_grpc { "lf.a2a.v1.A2AService/SendMessage" } else { "message:send" };
+    let mut request = http::Request::post(format!("{}/{operation}", case.base().trim_end_matches('/'))).body(())?;
     *request.headers_mut() = case.headers()?;
     let (head, ()) = request.into_parts();
     let mut resolution = Route::new(store(case, &peer)?, case.base().parse()?).resolve(&head, &call);
@@ -163,8 +165,13 @@ async fn detour(case: &Case, direct: &Found) -> Result<Option<String>, BoxError>
     }
     let complaint = match (direct, resolution) {
         (Ok(facts), Resolution::To(uri)) => {
-            let url = facts.selected.as_ref().and_then(|selected| selected["url"].as_str()).unwrap_or_default();
-            let same = uri.to_string().starts_with(url.trim_end_matches('/'));
+            let of = |name: &str| facts.selected.as_ref().and_then(|selected| selected[name].as_str());
+            let url = of("url").unwrap_or_default();
+            // Over gRPC, host and port are all that a URL says.
+            let same = match of("authority").filter(|_| is_grpc) {
+                Some(authority) => uri.authority().is_some_and(|there| there.as_str() == authority),
+                None => uri.to_string().starts_with(url.trim_end_matches('/')),
+            };
             (!same).then(|| format!("the route leads to {uri}, and {url} was selected"))
         }
         (Err(refused), Resolution::Refused(failure)) => {

@@ -10,7 +10,10 @@ use bytes::Bytes;
 use serde::Deserialize;
 use serde_json::{Map, Value, value::RawValue};
 
-use crate::peer::{Chunk, End, Framing, Script};
+use crate::{
+    h2_peer,
+    peer::{Chunk, End, Framing, Script},
+};
 
 /// The agent that a request goes to where the case names none.
 const BASE_URL: &str = "https://agent.example.com";
@@ -71,6 +74,8 @@ struct Response {
     #[serde(default)]
     chunks: Vec<Piece>,
     end: Ending,
+    /// Of an answer over HTTP/2; `{}` is none.
+    trailers: Option<Map<String, Value>>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -124,15 +129,30 @@ impl Case {
     /// Why this case cannot be run yet.
     pub(crate) fn skipped(&self) -> Option<&'static str> {
         match (&*self.kind, &*self.binding) {
-            ("call", "JSONRPC" | "HTTP+JSON") | ("card", _) => None,
-            ("call", "GRPC") => Some("binding GRPC is not built yet"),
+            ("call", "JSONRPC" | "HTTP+JSON" | "GRPC") | ("card", _) => None,
             _ => Some("of a kind that is not known"),
         }
+    }
+
+    /// Whether what is known of a skill is to survive the answer, where the case says so.
+    pub(crate) fn keeps_availability(&self) -> Option<bool> {
+        let note = self.expect.get("notes")?.get("probe_cache")?.as_str()?;
+        Some(note.starts_with("keep"))
+    }
+
+    /// Whether the call names a skill.
+    pub(crate) fn names_skill(&self) -> bool {
+        self.request.skill.is_some()
     }
 
     /// Whether the card is what the case is about, and no call is made.
     pub(crate) fn is_of_card(&self) -> bool {
         self.kind == "card"
+    }
+
+    /// Whether the call travels over HTTP/2.
+    pub(crate) fn is_grpc(&self) -> bool {
+        self.binding == Binding::Grpc.as_str()
     }
 
     /// The agent that the caller was told of.
@@ -147,11 +167,7 @@ impl Case {
 
     /// The headers of the caller's request.
     pub(crate) fn headers(&self) -> Result<http::HeaderMap, BoxError> {
-        let mut map = http::HeaderMap::new();
-        for (name, value) in headers(&self.request.headers)? {
-            map.append(name.parse::<http::HeaderName>()?, value.parse()?);
-        }
-        Ok(map)
+        header_map(&self.request.headers)
     }
 
     /// What the caller can speak; where the case does not say, what it is written in.
@@ -205,6 +221,13 @@ impl Case {
         responses.map(Response::script).collect()
     }
 
+    /// The same for a peer that speaks HTTP/2.
+    pub(crate) fn h2_scripts(&self) -> Result<Vec<h2_peer::Script>, BoxError> {
+        let then = self.then.iter().map(|exchange| &exchange.response);
+        let responses = [&self.response].into_iter().chain(then);
+        responses.map(Response::h2_script).collect()
+    }
+
     /// The bounds of the case, the documented defaults where it names none.
     pub(crate) fn limits(&self) -> Limits {
         let bounds = &self.limits;
@@ -252,13 +275,7 @@ impl Response {
             }
         }
         for piece in &self.chunks {
-            let (data, times) = match &piece.data {
-                Data::Text(text) => (Bytes::from(text.clone()), 1),
-                Data::Base64 { base64 } => (decode(base64)?, 1),
-                Data::Repeat { repeat, times } => (Bytes::from(repeat.clone()), *times),
-            };
-            let after = Duration::from_millis(piece.after_ms);
-            script = script.chunk(Chunk::new(data).times(times).after(after));
+            script = script.chunk(piece.chunk()?);
         }
         Ok(script.end(match self.end {
             Ending::Eof => End::Eof,
@@ -267,6 +284,44 @@ impl Response {
             Ending::Cut => End::Cut,
         }))
     }
+
+    fn h2_script(&self) -> Result<h2_peer::Script, BoxError> {
+        let mut script = match self.status {
+            Some(status) => h2_peer::Script::new(status),
+            None => h2_peer::Script::silent(h2_peer::End::Eof),
+        };
+        script.headers = header_map(&self.headers)?;
+        for piece in &self.chunks {
+            script = script.chunk(piece.chunk()?);
+        }
+        let trailers = self.trailers.as_ref().map(header_map).transpose()?.filter(|trailers| !trailers.is_empty());
+        Ok(script.end(match (self.end, trailers) {
+            (Ending::Eof, Some(trailers)) => h2_peer::End::Trailers(trailers),
+            (Ending::Eof, None) => h2_peer::End::Eof,
+            (Ending::Hang, _) => h2_peer::End::Hang,
+            (Ending::Reset, _) => h2_peer::End::Reset(h2_peer::Reason::INTERNAL_ERROR),
+            (Ending::Cut, _) => h2_peer::End::Cut,
+        }))
+    }
+}
+
+impl Piece {
+    fn chunk(&self) -> Result<Chunk, BoxError> {
+        let (data, times) = match &self.data {
+            Data::Text(text) => (Bytes::from(text.clone()), 1),
+            Data::Base64 { base64 } => (decode(base64)?, 1),
+            Data::Repeat { repeat, times } => (Bytes::from(repeat.clone()), *times),
+        };
+        Ok(Chunk::new(data).times(times).after(Duration::from_millis(self.after_ms)))
+    }
+}
+
+fn header_map(map: &Map<String, Value>) -> Result<http::HeaderMap, BoxError> {
+    let mut all = http::HeaderMap::new();
+    for (name, value) in headers(map)? {
+        all.append(name.parse::<http::HeaderName>()?, http::HeaderValue::from_bytes(value.as_bytes())?);
+    }
+    Ok(all)
 }
 
 fn binding(name: &str) -> Result<Binding, BoxError> {

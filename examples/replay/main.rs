@@ -1,14 +1,15 @@
 //! Replays case files through the layers.
 //!
 //! ```text
-//! cargo run --release --example replay -- PATH… [--binding B] [--kind K]
+//! cargo run --release --example replay -- PATH… [--binding B] [--kind K] [--rendered]
 //! ```
 //!
 //! Each PATH is a case file, or a folder that is searched for them. The case's response is served
-//! from a loopback socket, with the stated bytes, times and ending; its request goes through the
+//! from a loopback socket, over HTTP/2 if it is a gRPC call's, with the stated bytes, times and ending; its request goes through the
 //! whole stack, with the card layer where the case has a card. In a card case the card is resolved
 //! and an interface selected. Standard output gets one JSON line a case and a summary, standard error the reason
-//! of each failure and of each skip. The exit status is 1 if any case failed.
+//! of each failure and of each skip. With `--rendered` each call goes through `RefusalResponseLayer` too, and what is held
+//! against the failure is what an unmodified client gets of it. The exit status is 1 if any case failed.
 
 use std::{
     env, fs,
@@ -23,17 +24,21 @@ use tokio::sync::Semaphore;
 mod card;
 mod case;
 mod facts;
+#[allow(dead_code, reason = "cases need a part of what a script can say")]
+#[path = "../support/h2_peer.rs"]
+mod h2_peer;
 #[path = "../support/loopback.rs"]
 mod loopback;
 #[allow(dead_code, reason = "cases need a part of what a script can say")]
 #[path = "../support/peer.rs"]
 mod peer;
+mod rendered;
 mod run;
 
 use case::{BoxError, Case};
 use run::Line;
 
-const USAGE: &str = "usage: replay PATH… [--binding JSONRPC|HTTP+JSON|GRPC] [--kind call|card]";
+const USAGE: &str = "usage: replay PATH… [--binding JSONRPC|HTTP+JSON|GRPC] [--kind call|card] [--rendered]";
 
 /// How many cases run side by side. They wait more than they work.
 const AT_ONCE: usize = 64;
@@ -43,6 +48,7 @@ struct Arguments {
     paths: Vec<PathBuf>,
     binding: Option<String>,
     kind: Option<String>,
+    rendered: bool,
 }
 
 impl Arguments {
@@ -55,6 +61,7 @@ impl Arguments {
             };
             match word.as_str() {
                 "--binding" => arguments.binding = value(&["JSONRPC", "HTTP+JSON", "GRPC"])?,
+                "--rendered" => arguments.rendered = true,
                 "--kind" => arguments.kind = value(&["call", "card"])?,
                 flag if flag.starts_with('-') => return Err(format!("{flag} is not known")),
                 path => arguments.paths.push(path.into()),
@@ -88,10 +95,13 @@ async fn main() -> io::Result<ExitCode> {
         match case {
             Ok(case) if !arguments.select(&case) => {}
             Ok(case) => {
-                let at_once = Arc::clone(&at_once);
+                let (at_once, rendered) = (Arc::clone(&at_once), arguments.rendered);
                 running.push(tokio::spawn(async move {
                     let _permit = at_once.acquire_owned().await;
-                    run::run(&case).await
+                    match rendered {
+                        true => rendered::run(&case).await,
+                        false => run::run(&case).await,
+                    }
                 }));
             }
             Err(error) => {

@@ -1,16 +1,20 @@
 //! Runs one case: the request goes through the layers and meets the scripted response.
 
 use std::{
+    future::Future,
+    net::SocketAddr,
+    pin::Pin,
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
 
 use a2a_guard::{
-    CallBody, CallError, CallLayer, Outcome, OutcomeKind, TerminalStateLayer,
+    CallBody, CallError, CallLayer, Outcome, OutcomeKind, ProbeCacheLayer, TerminalStateLayer,
     card_consistency::{CardConsistencyLayer, CardStore},
+    probe_cache::{Availability, Change, Link, SkillAvailability, SkillKey, Store},
 };
 use bytes::Bytes;
-use http::{HeaderName, StatusCode};
+use http::{HeaderMap, HeaderName, StatusCode};
 use http_body_util::{BodyExt, Full};
 use hyper_util::{client::legacy::Client, rt::TokioExecutor};
 use serde::Serialize;
@@ -22,8 +26,9 @@ use crate::{
     card::{self, Resolved},
     case::{BoxError, Case, REGION_HEADER, SKILL_HEADER},
     facts::{Facts, asserted, differences},
+    h2_peer,
     loopback::Loopback,
-    peer::{Peer, Request, Script},
+    peer::{Peer, Request},
 };
 
 /// A case that has not ended this long after its last bound never will.
@@ -47,6 +52,12 @@ impl Line {
     /// The line of a case that could not be run.
     pub(crate) fn error(id: String, complaint: impl ToString) -> Self {
         Self { id, pass: Some(false), complaints: vec![complaint.to_string()], ..Self::default() }
+    }
+
+    /// The line of a case of which only this is told: whether it passed, `None` if it was not run.
+    #[allow(dead_code, reason = "not each program that runs cases has a use for it")]
+    pub(crate) fn brief(id: String, pass: Option<bool>, complaints: Vec<String>) -> Self {
+        Self { id, pass, complaints, ..Self::default() }
     }
 
     /// The line of a case that was run. Beside the facts stands what else is known.
@@ -135,11 +146,51 @@ struct Played {
     observed: Vec<Observed>,
     /// What the peer was asked.
     requests: Vec<Request>,
+    /// Whether a skill that was known to be available still is, where the case says what becomes of it.
+    kept: Option<bool>,
+}
+
+/// A skill that is known to be available when the call is made. No field of a request names one, so that one is named
+/// for it.
+struct Known {
+    skills: SkillAvailability,
+    key: SkillKey,
+}
+
+impl Known {
+    async fn new(request: &mut http::Request<Full<Bytes>>) -> Result<Self, BoxError> {
+        let names = [SKILL_HEADER, REGION_HEADER].map(HeaderName::from_static);
+        for (name, value) in names.into_iter().zip(["replayed", "here"]) {
+            request.headers_mut().insert(name, http::HeaderValue::from_static(value));
+        }
+        let key = SkillKey::of(request.uri(), "replayed").map_err(|fault| fault.to_string())?.in_region("here");
+        let skills = SkillAvailability::builder().store(Arc::new(Found(key.clone()))).build()?;
+        let known = Self { skills, key };
+        while !known.is_available() {
+            tokio::task::yield_now().await;
+        }
+        Ok(known)
+    }
+
+    fn is_available(&self) -> bool {
+        matches!(self.skills.get(&self.key), Availability::Available { .. })
+    }
+}
+
+/// Another replica, which found the skill.
+struct Found(SkillKey);
+
+impl Store for Found {
+    fn serve(self: Arc<Self>, link: Link) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+        Box::pin(async move {
+            link.apply(Change::Available { key: self.0.clone(), lasts: Duration::from_secs(60) });
+        })
+    }
 }
 
 /// Serves the case's response, and sends its request through the layers.
 async fn play(case: &Case) -> Result<Played, BoxError> {
-    let peer = Peer::serve(case.scripts()?).await?;
+    let peer = Agent::serve(case).await?;
     let observed = Arc::new(Mutex::new(Vec::new()));
     let observer = Arc::clone(&observed);
     let naming = CallLayer::new()
@@ -152,7 +203,9 @@ async fn play(case: &Case) -> Result<Played, BoxError> {
             observed.push(Observed::new(outcome));
         })
         .build()?;
-    let client = Client::builder(TokioExecutor::new()).build::<_, CallBody<Full<Bytes>>>(Loopback(peer.addr()));
+    let client = Client::builder(TokioExecutor::new())
+        .http2_only(case.is_grpc())
+        .build::<_, CallBody<Full<Bytes>>>(Loopback(peer.addr()));
     let judged = ServiceBuilder::new().layer(ending).service(client);
     // The card is served by a peer of its own, so that what is dispatched can be counted.
     let shown = match case.card() {
@@ -161,19 +214,69 @@ async fn play(case: &Case) -> Result<Played, BoxError> {
     };
 
     let mut delivered = Delivered::default();
-    let request = case.request()?.map(Full::new);
+    let mut request = case.request()?.map(Full::new);
+    let known = match case.keeps_availability() {
+        Some(_) => Some(Known::new(&mut request).await?),
+        None => None,
+    };
+    // The peer has answers for the caller alone, so that nothing is probed.
+    let probing = match &known {
+        Some(known) => Some(ProbeCacheLayer::without_probes().availability(known.skills.clone()).build()?),
+        None if case.names_skill() => Some(ProbeCacheLayer::without_probes().build()?),
+        None => None,
+    };
     let started = Instant::now();
     let bound = case.total() + GRACE;
-    let ended = match &shown {
-        None => timeout(bound, exchange(naming.layer(judged), request, &mut delivered)).await,
-        Some(shown) => {
-            let matching = CardConsistencyLayer::new(cards(shown)?);
+    let matching = match &shown {
+        Some(shown) => Some(CardConsistencyLayer::new(cards(shown)?)),
+        None => None,
+    };
+    let ended = match (matching, probing) {
+        (None, None) => timeout(bound, exchange(naming.layer(judged), request, &mut delivered)).await,
+        (Some(matching), None) => {
             timeout(bound, exchange(naming.layer(matching.layer(judged)), request, &mut delivered)).await
+        }
+        (None, Some(probing)) => {
+            timeout(bound, exchange(naming.layer(probing.layer(judged)), request, &mut delivered)).await
+        }
+        (Some(matching), Some(probing)) => {
+            let stack = naming.layer(matching.layer(probing.layer(judged)));
+            timeout(bound, exchange(stack, request, &mut delivered)).await
         }
     };
     let elapsed = started.elapsed();
     let observed = std::mem::take(&mut *observed.lock().unwrap_or_else(PoisonError::into_inner));
-    Ok(Played { ended: ended.map(Result::err), elapsed, delivered, observed, requests: peer.requests() })
+    let kept = known.map(|known| known.is_available());
+    Ok(Played { ended: ended.map(Result::err), elapsed, delivered, observed, requests: peer.requests(), kept })
+}
+
+/// The agent that a case is about.
+pub(crate) enum Agent {
+    Http1(Peer),
+    Http2(h2_peer::Peer),
+}
+
+impl Agent {
+    pub(crate) async fn serve(case: &Case) -> Result<Self, BoxError> {
+        Ok(match case.is_grpc() {
+            true => Self::Http2(h2_peer::Peer::serve(case.h2_scripts()?).await?),
+            false => Self::Http1(Peer::serve(case.scripts()?).await?),
+        })
+    }
+
+    pub(crate) fn addr(&self) -> SocketAddr {
+        match self {
+            Self::Http1(peer) => peer.addr(),
+            Self::Http2(peer) => peer.addr(),
+        }
+    }
+
+    fn requests(&self) -> Vec<Request> {
+        match self {
+            Self::Http1(peer) => peer.requests(),
+            Self::Http2(peer) => peer.requests(),
+        }
+    }
 }
 
 fn cards(peer: &Peer) -> Result<CardStore, BoxError> {
@@ -183,8 +286,11 @@ fn cards(peer: &Peer) -> Result<CardStore, BoxError> {
 
 /// Holds what happened against what the case expects.
 fn compare(case: &Case, played: Played) -> Line {
-    let Played { ended, elapsed, delivered, mut observed, requests } = played;
+    let Played { ended, elapsed, delivered, mut observed, requests, kept } = played;
     let mut complaints = Vec::new();
+    if kept != case.keeps_availability() {
+        complaints.push(format!("the availability of the skill was kept: {kept:?}"));
+    }
     if ended.is_err() {
         complaints.push("the call did not end".to_owned());
     }
@@ -224,16 +330,15 @@ fn bytes_changed(
     error: Option<&CallError>,
     success: bool,
 ) -> Option<String> {
-    let (Ok(request), Ok(scripts)) = (case.request(), case.scripts()) else { return None };
-    let script = scripts.first()?;
+    let (Ok(request), Ok(sent)) = (case.request(), Sent::by(case)) else { return None };
     if requests.first().is_some_and(|first| !same_body(case, &first.body, request.body())) {
         return Some("the peer got another request body".to_owned());
     }
     let kept = error.and_then(|error| error.response());
-    if kept.is_some_and(|kept| !contains(&script.body(), &kept.body)) {
+    if kept.is_some_and(|kept| !contains(&sent.body, &kept.body)) {
         return Some("the error keeps bytes that the peer did not send".to_owned());
     }
-    delivered.complaint(script, success)
+    delivered.complaint(&sent, success)
 }
 
 /// Whether a request arrived as it was sent. Where a card names the tenant, it may have been set.
@@ -246,11 +351,39 @@ fn same_body(case: &Case, arrived: &[u8], sent: &[u8]) -> bool {
     arrived == sent || (case.card().is_some() && without_tenant(arrived) == without_tenant(sent))
 }
 
+/// What the peer answers first.
+struct Sent {
+    status: Option<u16>,
+    body: Bytes,
+    trailers: Option<HeaderMap>,
+    /// Whether it is a stream of events, the last of which may gain its line end.
+    events: bool,
+}
+
+impl Sent {
+    fn by(case: &Case) -> Result<Self, BoxError> {
+        if case.is_grpc() {
+            let script = case.h2_scripts()?.swap_remove(0);
+            let body = script.body();
+            let trailers = match script.end {
+                h2_peer::End::Trailers(trailers) => Some(trailers),
+                _ => None,
+            };
+            return Ok(Self { status: script.status, body, trailers, events: false });
+        }
+        let script = case.scripts()?.swap_remove(0);
+        let media = script.header_value("content-type").map(str::to_ascii_lowercase);
+        let events = media.is_some_and(|media| media.starts_with("text/event-stream"));
+        Ok(Self { status: script.status, body: script.body(), trailers: None, events })
+    }
+}
+
 /// What the caller got of the peer's response.
 #[derive(Default)]
 struct Delivered {
     status: Option<StatusCode>,
     body: Vec<u8>,
+    trailers: Option<HeaderMap>,
 }
 
 /// One call, its body read to the end. What came before an error stays in `delivered`.
@@ -267,8 +400,9 @@ where
     delivered.status = Some(response.status());
     let mut body = response.into_body();
     while let Some(frame) = body.frame().await {
-        if let Some(data) = frame?.data_ref() {
-            delivered.body.extend_from_slice(data);
+        match frame?.into_data() {
+            Ok(data) => delivered.body.extend_from_slice(&data),
+            Err(frame) => delivered.trailers = frame.into_trailers().ok(),
         }
     }
     Ok(())
@@ -277,25 +411,24 @@ where
 impl Delivered {
     /// A success is delivered byte for byte, a failure up to some byte. The last event of a
     /// stream may have gained the line end that it lacked.
-    fn complaint(&self, script: &Script, success: bool) -> Option<String> {
-        let Self { status, body } = self;
+    fn complaint(&self, sent: &Sent, success: bool) -> Option<String> {
+        let Self { status, body, trailers } = self;
         let status = (*status)?.as_u16();
-        if script.status != Some(status) {
-            return Some(format!("{:?} arrived as {status}", script.status));
+        if sent.status != Some(status) {
+            return Some(format!("{:?} arrived as {status}", sent.status));
         }
-        let sent = script.body();
-        let stream = script.header_value("content-type").is_some_and(|media| {
-            let media = media.to_ascii_lowercase();
-            media.starts_with("text/event-stream")
-        });
-        let unchanged = match body.strip_prefix(&sent[..]) {
+        // Where the peer sent none, a success that was cut short may have gained some.
+        if success && sent.trailers.is_some() && *trailers != sent.trailers {
+            return Some(format!("the trailers {:?} arrived as {trailers:?}", sent.trailers));
+        }
+        let unchanged = match body.strip_prefix(&sent.body[..]) {
             Some([]) => true,
-            Some(gained) => stream && gained.len() <= 4 && is_line_end(gained),
-            None => !success && sent.starts_with(body),
+            Some(gained) => sent.events && gained.len() <= 4 && is_line_end(gained),
+            None => !success && sent.body.starts_with(body),
         };
         match unchanged {
             true => None,
-            false => Some(format!("{} bytes were sent, {} delivered, and they differ", sent.len(), body.len())),
+            false => Some(format!("{} bytes were sent, {} delivered, and they differ", sent.body.len(), body.len())),
         }
     }
 }

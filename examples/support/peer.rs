@@ -76,10 +76,10 @@ pub(crate) enum Framing {
 /// A piece of a body: data, sent `times` over.
 #[derive(Clone, Debug)]
 pub(crate) struct Chunk {
-    after: Duration,
-    every: Duration,
-    data: Bytes,
-    times: u64,
+    pub(crate) after: Duration,
+    pub(crate) every: Duration,
+    pub(crate) data: Bytes,
+    pub(crate) times: u64,
 }
 
 impl Chunk {

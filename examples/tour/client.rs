@@ -20,6 +20,7 @@ use tower::{Layer, Service, ServiceBuilder, ServiceExt};
 
 use crate::loopback::Loopback;
 use crate::peer::Script;
+use crate::plain;
 use crate::scenarios::{Ask, SKILL_HEADER};
 
 /// How long a caller is watched; one that has not ended by then is said to hang.
@@ -45,9 +46,9 @@ fn limits() -> Limits {
         .max_unary_body(MAX_BODY)
 }
 
-type BoxError = Box<dyn Error + Send + Sync>;
+pub(crate) type BoxError = Box<dyn Error + Send + Sync>;
 
-fn hyper_client<B>() -> Client<HttpConnector, B>
+pub(crate) fn hyper_client<B>() -> Client<HttpConnector, B>
 where
     B: http_body::Body + Send,
     B::Data: Send,
@@ -143,10 +144,19 @@ pub(crate) async fn guarded(
     };
     let naming = CallLayer::new().skill_header(HeaderName::from_static(SKILL_HEADER));
     let ending = TerminalStateLayer::builder().limits(limits()).observe(observer).build()?;
-    let agent = ServiceBuilder::new().layer(ending).service(hyper_client::<CallBody<Full<Bytes>>>());
-
     let request = ask.request(address)?;
     let started = Instant::now();
+    if let Ask::PlainStream = ask {
+        let answered = timeout(WATCH, plain::call(naming, ending, address, request)).await;
+        let mut seen = std::mem::take(&mut *lock(&seen));
+        seen.elapsed = started.elapsed();
+        match answered {
+            Ok(answer) => seen.note_plain(&answer?),
+            Err(_) => seen.end = "still hanging".to_owned(),
+        }
+        return Ok(seen);
+    }
+    let agent = ServiceBuilder::new().layer(ending).service(hyper_client::<CallBody<Full<Bytes>>>());
     let ended = match cards {
         None => timeout(WATCH, call(naming.layer(agent), request)).await,
         Some(cards) => {
@@ -207,6 +217,17 @@ impl Guarded {
             && sent.headers.iter().all(|(name, value)| response.headers().get(name).is_some_and(|kept| kept == value));
         self.fact("head", Some(unchanged(kept)));
         self.fact("bytes", Some(unchanged(*response.body() == sent.body())));
+    }
+
+    /// What a client knows that knows JSON-RPC alone.
+    fn note_plain(&mut self, answer: &plain::Answer) {
+        self.end = self.observed.last().cloned().unwrap_or_default();
+        self.fact("results", Some(answer.results));
+        let Some(error) = &answer.error else { return };
+        let text = |pointer: &str| error.pointer(pointer).map(|value| value.to_string().replace('"', ""));
+        self.fact("code", text("/code"));
+        self.fact("reason", text("/data/0/reason"));
+        self.fact("task", text("/data/0/metadata/task_id"));
     }
 
     fn note_error(&mut self, error: &CallError) {

@@ -13,6 +13,9 @@ use crate::peer::{Chunk, End, Script};
 /// The request header from which the guarded client's `CallLayer` reads the skill of a call.
 pub(crate) const SKILL_HEADER: &str = "x-skill";
 
+/// And its region.
+pub(crate) const REGION_HEADER: &str = "x-region";
+
 /// Where an agent behind a gateway has its base path.
 const AGENT: &str = "/agents/acme";
 
@@ -39,6 +42,8 @@ pub(crate) enum Ask {
     /// A send that names the skill it is for.
     SendForSkill,
     Stream,
+    /// The same, from a client that knows nothing of the guard, through a gateway that renders what fails.
+    PlainStream,
     Stream03,
     RestSend,
     RestStream,
@@ -56,7 +61,7 @@ impl Ask {
         };
         let (path, body) = match self {
             Self::Send | Self::SendForSkill => ("/", rpc("SendMessage", message)),
-            Self::Stream => ("/", rpc("SendStreamingMessage", message)),
+            Self::Stream | Self::PlainStream => ("/", rpc("SendStreamingMessage", message)),
             Self::StreamBehindGateway => (AGENT, rpc("SendStreamingMessage", message)),
             Self::Stream03 => ("/", rpc("message/stream", message_03)),
             Self::RestSend => ("/message:send", format!(r#"{{"message":{message}}}"#)),
@@ -66,7 +71,10 @@ impl Ask {
         if !matches!(self, Self::Stream03) {
             request = request.header("a2a-version", "1.0");
         }
-        if matches!(self, Self::Stream | Self::Stream03 | Self::RestStream | Self::StreamBehindGateway) {
+        if matches!(
+            self,
+            Self::Stream | Self::PlainStream | Self::Stream03 | Self::RestStream | Self::StreamBehindGateway
+        ) {
             request = request.header("accept", "text/event-stream");
         }
         if matches!(self, Self::SendForSkill) {
@@ -188,6 +196,15 @@ fn silent() -> Vec<Scenario> {
             own_card: None,
             end: "timeout/idle",
             facts: &[("task", "t-1"), ("state", "TASK_STATE_WORKING")],
+            due: IDLE,
+        },
+        Scenario {
+            peer: "the same, to a plain JSON-RPC client above",
+            ask: Ask::PlainStream,
+            answer: Some(working().end(End::Hang)),
+            own_card: None,
+            end: "timeout/idle",
+            facts: &[("results", "1"), ("code", "-32603"), ("reason", "CAPABILITY_TIMEOUT"), ("task", "t-1")],
             due: IDLE,
         },
         Scenario {
@@ -363,7 +380,7 @@ fn refusals() -> Vec<Scenario> {
                 r#"{"code":-32004,"message":"skill not available here","data":{"region":"eu-west","availableSkills":["summarize","transcribe"]}}"#,
             ))),
             own_card: None,
-            end: "refused/peer_error",
+            end: "stale/skill_unavailable",
             facts: &[("code", "-32004"), ("region", "eu-west"), ("skills", "summarize,transcribe"), ("routing", "yes")],
             due: NOW,
         },

@@ -55,10 +55,49 @@ where
     /// The whole body, if it was read to its end in one piece.
     #[must_use]
     pub fn as_bytes(&self) -> Option<&Bytes> {
-        match (&self.first, &self.end, &self.rest) {
-            (Some(bytes), End::Rest, None) if self.read.is_empty() => Some(bytes),
-            _ => None,
+        self.first.as_ref().filter(|_| self.read.is_empty() && self.is_whole())
+    }
+
+    /// Whether nothing comes behind what was read.
+    fn is_whole(&self) -> bool {
+        matches!(self.end, End::Rest) && self.rest.as_ref().is_none_or(Body::is_end_stream)
+    }
+}
+
+impl<B> CallBody<B>
+where
+    B: Body,
+{
+    /// The same, in however many pieces it came. More than one are put together.
+    pub(crate) fn to_bytes(&self) -> Option<Bytes> {
+        if self.read.is_empty() || !self.is_whole() {
+            return self.as_bytes().cloned();
         }
+        let mut bytes = Vec::new();
+        self.first.iter().chain(&self.read).for_each(|piece| bytes.extend_from_slice(piece));
+        Some(bytes.into())
+    }
+}
+
+impl<B> CallBody<B>
+where
+    B: Body<Data = Bytes>,
+{
+    /// The same body once more, if all of it is in memory: it was read to its end, or has nothing in it. The bytes are
+    /// shared, not copied.
+    ///
+    /// A body that goes on behind what was read, or failed there, cannot be had twice.
+    #[must_use]
+    pub fn try_clone(&self) -> Option<Self> {
+        if !self.rest.as_ref().is_none_or(Body::is_end_stream) {
+            return None;
+        }
+        let end = match &self.end {
+            End::Rest => End::Rest,
+            End::Trailers(trailers) => End::Trailers(trailers.clone()),
+            End::Failed(_) => return None,
+        };
+        Some(Self { first: self.first.clone(), read: self.read.clone(), end, rest: None })
     }
 }
 

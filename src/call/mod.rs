@@ -6,6 +6,7 @@
 
 mod body;
 mod facts;
+mod grpc_path;
 mod http_path;
 mod json_rpc_method;
 mod layer;
@@ -23,4 +24,12 @@ pub use self::{
     service::{CallFuture, CallService},
     version::ProtocolVersion,
 };
-pub(crate) use self::{http_path::operation_prefix, json_rpc_method::method_of, naming::from_head};
+pub(crate) use self::{
+    grpc_path::{
+        dialect_at as grpc_dialect_at, dialect_of as grpc_dialect_of, layout_of as grpc_layout_of,
+        path_beside as grpc_path_beside, split as split_grpc_path,
+    },
+    http_path::operation_prefix,
+    json_rpc_method::method_of,
+    naming::{from_head, grpc_timeout},
+};

@@ -1,24 +1,51 @@
+use std::time::Duration;
+
 use http::{HeaderMap, Method, Uri, header::CONTENT_TYPE, request::Parts};
 use percent_encoding::percent_decode_str;
 use tokio::time::Instant;
 
-use super::{Binding, Call, Operation, ProtocolVersion, http_path, json_rpc_method, layer::Config};
-use crate::wire::{Envelope, MediaType, RequestScan, SmallText};
+use super::{Binding, Call, Operation, ProtocolVersion, grpc_path, http_path, json_rpc_method, layer::Config};
+use crate::wire::{
+    Envelope, MediaType, RequestFacts, RequestScan, SmallText,
+    grpc::{GrpcRequestScan, status::field, timeout::parse_timeout},
+};
 
 /// A call on its way to its name: what the head tells, then what the body tells.
 pub(super) struct Naming {
     /// Taken at the end.
     call: Option<Call>,
-    scan: Option<RequestScan>,
+    scan: Option<Scan>,
+}
+
+/// Reads the body, by what it may be.
+enum Scan {
+    Json(RequestScan),
+    Grpc(GrpcRequestScan),
+}
+
+impl Scan {
+    fn facts(&self) -> &RequestFacts {
+        match self {
+            Self::Json(scan) => scan.facts(),
+            Self::Grpc(scan) => scan.facts(),
+        }
+    }
 }
 
 impl Naming {
     /// What method, path and headers tell. What `call` says already stays.
     pub(super) fn new(config: &Config, call: Call, parts: &Parts, began: Instant) -> Self {
         let call = of_head(config, call, parts).with_began(began);
-        let scan = body_envelope(&call, parts).map(|envelope| {
-            RequestScan::new(envelope, config.skill_metadata.as_deref(), config.region_metadata.as_deref())
-        });
+        let (skill, region) = (config.skill_metadata.as_deref(), config.region_metadata.as_deref());
+        let scan = match (call.binding(), call.operation()) {
+            (Some(Binding::Grpc), Some(operation)) => {
+                // The package says whose messages they are, whatever the caller called the version.
+                let version = grpc_path::name(parts.uri.path()).map(|named| named.version).or(call.version());
+                let layout = grpc_path::layout_of(operation, version);
+                Some(Scan::Grpc(GrpcRequestScan::new(layout, skill, region)))
+            }
+            _ => body_envelope(&call, parts).map(|envelope| Scan::Json(RequestScan::new(envelope, skill, region))),
+        };
         Self { call: Some(call), scan }
     }
 
@@ -29,12 +56,30 @@ impl Naming {
 
     /// Whether what came of the body so far leaves anything to learn.
     pub(super) fn wants_more(&self) -> bool {
-        self.scan.as_ref().is_some_and(|scan| scan.is_valid())
+        match &self.scan {
+            Some(Scan::Json(scan)) => scan.is_valid(),
+            Some(Scan::Grpc(scan)) => scan.is_valid(),
+            None => false,
+        }
+    }
+
+    /// Whether all that there is to learn is known, so that nothing need be waited for. What is there already is still
+    /// read, for a layer below that wants the request whole.
+    pub(super) fn has_all(&self) -> bool {
+        matches!(&self.scan, Some(Scan::Grpc(scan)) if scan.is_over())
+    }
+
+    /// The time that the request itself gives the call.
+    pub(super) fn asked_total(&self, parts: &Parts) -> Option<Duration> {
+        let is_grpc = self.call.as_ref().and_then(Call::binding) == Some(Binding::Grpc);
+        if is_grpc { grpc_timeout(&parts.headers) } else { None }
     }
 
     pub(super) fn feed(&mut self, data: &[u8]) {
-        if let Some(scan) = &mut self.scan {
-            scan.feed(data);
+        match &mut self.scan {
+            Some(Scan::Json(scan)) => scan.feed(data),
+            Some(Scan::Grpc(scan)) => scan.feed(data),
+            None => {}
         }
     }
 
@@ -42,8 +87,10 @@ impl Naming {
     pub(super) fn finish(&mut self, config: &Config, parts: &Parts) -> Call {
         let call = self.call.take().unwrap_or_default();
         let Some(scan) = &mut self.scan else { return call };
-        scan.finish();
-        let call = of_body(call, scan);
+        if let Scan::Json(scan) = scan {
+            scan.finish();
+        }
+        let call = of_body(call, scan.facts());
         // It was no JSON-RPC, so the path has the last word.
         if call.binding().is_none() { of_path(config, call, parts) } else { call }
     }
@@ -52,8 +99,8 @@ impl Naming {
 /// Names a call from the request's head alone, as the layers do that stand without a [`CallLayer`](crate::CallLayer).
 pub(crate) fn from_head(method: &Method, uri: &Uri, headers: &HeaderMap) -> Call {
     let mut call = Call::new();
-    if let Some(binding) = grpc_binding(headers) {
-        return call.with_binding(binding);
+    if is_grpc(headers) {
+        return of_grpc_path(call, uri.path());
     }
     if let Some(named) = http_path::name(method, uri.path()) {
         call = call.with_binding(Binding::HttpJson);
@@ -85,10 +132,8 @@ fn of_head(config: &Config, given: Call, parts: &Parts) -> Call {
     {
         call = call.with_region(region);
     }
-    if call.binding().is_none()
-        && let Some(binding) = grpc_binding(&parts.headers)
-    {
-        return call.with_binding(binding);
+    if call.binding().is_none_or(|binding| binding == Binding::Grpc) && is_grpc(&parts.headers) {
+        return of_grpc_path(call, parts.uri.path());
     }
     match http_path::name(&parts.method, parts.uri.path()) {
         // A path that has the form without naming an operation may be a JSON-RPC endpoint's: the body decides.
@@ -143,8 +188,7 @@ fn body_envelope(call: &Call, parts: &Parts) -> Option<Envelope> {
     }
 }
 
-fn of_body(mut call: Call, scan: &RequestScan) -> Call {
-    let read = scan.facts();
+fn of_body(mut call: Call, read: &RequestFacts) -> Call {
     let facts = call.edit();
     if facts.binding.is_none() {
         if !read.jsonrpc {
@@ -179,9 +223,26 @@ fn fill(place: &mut Option<Box<str>>, text: &SmallText) {
     }
 }
 
-fn grpc_binding(headers: &HeaderMap) -> Option<Binding> {
+/// `grpc-timeout`; a malformed one is as if it were not there.
+pub(crate) fn grpc_timeout(headers: &HeaderMap) -> Option<Duration> {
+    field(headers, "grpc-timeout").and_then(|value| parse_timeout(value.as_bytes()))
+}
+
+fn is_grpc(headers: &HeaderMap) -> bool {
     let declared = headers.get(CONTENT_TYPE).map(http::HeaderValue::as_bytes);
-    (MediaType::of(declared) == MediaType::Grpc).then_some(Binding::Grpc)
+    MediaType::of(declared) == MediaType::Grpc
+}
+
+/// What the path of a gRPC call tells. The package is the version's, whatever `a2a-version` says.
+fn of_grpc_path(call: Call, path: &str) -> Call {
+    let mut call = call.with_binding(Binding::Grpc);
+    let Some(named) = grpc_path::name(path) else { return call };
+    let facts = call.edit();
+    facts.version.get_or_insert(named.version);
+    if let (None, Some(operation)) = (facts.operation, named.operation) {
+        facts.set_operation(operation);
+    }
+    call
 }
 
 /// §3.6: the header's value; absent or empty it says nothing here.

@@ -43,7 +43,11 @@ where
                 return Poll::Pending;
             }
             frames += 1;
-            match ready!(Pin::new(body).poll_frame(cx)) {
+            let frame = Pin::new(body).poll_frame(cx);
+            if frame.is_pending() && naming.has_all() {
+                return Poll::Ready(());
+            }
+            match ready!(frame) {
                 None => self.rest = None,
                 Some(Err(error)) => {
                     self.end = End::Failed(error);

@@ -17,7 +17,7 @@ use tokio::{
 use tower_service::Service;
 
 use super::{Call, CallBody, layer::Config, naming::Naming, reading::Reading};
-use crate::limits::LimitOverrides;
+use crate::{clock, limits::LimitOverrides};
 
 /// The service of [`CallLayer`](crate::CallLayer).
 #[derive(Clone, Debug)]
@@ -58,6 +58,7 @@ where
         if !naming.wants_body() {
             let call = naming.finish(&self.config, &parts);
             parts.extensions.insert(call);
+            let _for_the_layers_below = clock::hand_down(began);
             return self.pass(Request::from_parts(parts, CallBody::unread(body)));
         }
         let mut reading = Reading::new(body, self.config.max_body);
@@ -66,6 +67,7 @@ where
         if reading.poll(&mut Context::from_waker(Waker::noop()), &mut naming).is_ready() {
             let call = naming.finish(&self.config, &parts);
             parts.extensions.insert(call);
+            let _for_the_layers_below = clock::hand_down(began);
             return self.pass(Request::from_parts(parts, reading.into_body()));
         }
         // A body that takes its time must not hold the place that a ready service has (in a concurrency limit, say).
@@ -74,6 +76,8 @@ where
         self.inner = service.clone();
         // Reading is part of the call, and cut to its total where that is known here.
         let total = parts.extensions.get::<LimitOverrides>().and_then(LimitOverrides::longest_total);
+        let asked = naming.asked_total(&parts);
+        let total = total.into_iter().chain(asked).min();
         let bound = total.map_or(self.config.read_timeout, |total| self.config.read_timeout.min(total));
         // Of a time that no clock reaches, tokio makes one that is far enough.
         let sleep = began.checked_add(bound).map_or_else(|| tokio::time::sleep(bound), tokio::time::sleep_until);

@@ -19,17 +19,19 @@ pub struct Target<'a> {
     binding: Option<Binding>,
     version: Option<ProtocolVersion>,
     tenant: Option<&'a str>,
+    any_query: bool,
 }
 
 impl<'a> Target<'a> {
     /// A target at `uri`, which must be absolute. For HTTP+JSON it is what stands in front of the operation; whether
-    /// that ends in a `/v1` or a tenant, the card decides. For gRPC the path says nothing.
+    /// that ends in a `/v1` or a tenant, the card decides. For gRPC the path says nothing. What an interface has in its
+    /// query the target must have too; it may have more, an API key say (A2A 1.0 §4.5.2).
     ///
     /// # Errors
     ///
     /// What makes the URI none of a target.
     pub fn new(uri: &Uri) -> Result<Self, UrlFault> {
-        Ok(Self { url: CardUrl::of(uri)?, binding: None, version: None, tenant: None })
+        Ok(Self { url: CardUrl::of(uri)?, binding: None, version: None, tenant: None, any_query: false })
     }
 
     /// The binding that the call is written for. Without one, every binding is the target's.
@@ -51,6 +53,12 @@ impl<'a> Target<'a> {
     #[must_use]
     pub fn with_tenant(mut self, tenant: impl Into<Option<&'a str>>) -> Self {
         self.tenant = tenant.into().filter(|tenant| !tenant.is_empty());
+        self
+    }
+
+    /// Whatever an interface has in its query.
+    pub(crate) fn with_any_query(mut self) -> Self {
+        self.any_query = true;
         self
     }
 
@@ -166,7 +174,8 @@ impl AgentInterface {
             Some(Leaves::Scheme) => MismatchField::Scheme,
             Some(Leaves::Authority) => MismatchField::Authority,
         };
-        let target = Target { url: agent.url().clone(), binding: None, version: None, tenant: None };
+        let at = agent.url().clone();
+        let target = Target { url: at, binding: None, version: None, tenant: None, any_query: false };
         Err(mismatch(field, self, url, &target).into())
     }
 }
@@ -188,7 +197,13 @@ fn compare<'c>(
     if !url.same_authority(&target.url) {
         return differs(MismatchField::Authority);
     }
-    let Some(rest) = path_rest(interface, url, target) else {
+    // The path of a gRPC target is no other binding's.
+    let rest = if other_binding && target.binding == Some(Binding::Grpc) {
+        Some("")
+    } else {
+        path_rest(interface, url, target)
+    };
+    let Some(rest) = rest else {
         return differs(MismatchField::Path);
     };
     if other_binding {
@@ -223,7 +238,10 @@ fn path_rest<'t>(interface: &AgentInterface, url: &CardUrl, target: &'t Target<'
                 && rest.strip_prefix('/').is_some_and(|segment| !segment.is_empty() && !segment.contains('/'));
             (rest.is_empty() || is_prefix || is_tenant).then_some(rest)
         }
-        _ => (url.path_and_query() == target.url.path_and_query()).then_some(""),
+        _ => {
+            let same = url.path() == target.url.path() && (target.any_query || url.query_is_in(&target.url));
+            same.then_some("")
+        }
     }
 }
 

@@ -263,16 +263,23 @@ impl CardUrl {
         self.host == other.host && port(self, scheme(self, other)) == port(other, scheme(other, self))
     }
 
-    /// Path and query as they are compared. `A2A-Version` may travel in the query (A2A 1.0 §3.6.1) and is no part of
-    /// the address.
-    pub(super) fn path_and_query(&self) -> String {
-        let kept: Vec<_> = self
-            .query()
+    /// The pairs of the query. `A2A-Version` may travel among them (A2A 1.0 §3.6.1) and is no part of the address.
+    fn query_pairs(&self) -> impl Iterator<Item = &str> {
+        self.query()
             .unwrap_or_default()
             .split('&')
             .filter(|pair| !pair.split('=').next().unwrap_or_default().eq_ignore_ascii_case("a2a-version"))
             .filter(|pair| !pair.is_empty())
-            .collect();
+    }
+
+    /// Whether all that stands in this URL's query stands in the other's, in whatever order.
+    pub(crate) fn query_is_in(&self, other: &Self) -> bool {
+        self.query_pairs().all(|pair| other.query_pairs().any(|other| other == pair))
+    }
+
+    /// Path and query as they are shown.
+    pub(super) fn path_and_query(&self) -> String {
+        let kept: Vec<_> = self.query_pairs().collect();
         if kept.is_empty() { self.path().into() } else { format!("{}?{}", self.path(), kept.join("&")) }
     }
 }

@@ -7,43 +7,72 @@ use std::{
 };
 
 use bytes::Bytes;
-use http::{Request, Response, request::Parts};
+use http::{Request, Response};
 use http_body::Body;
 use pin_project_lite::pin_project;
 use tokio::time::Instant;
 use tower_service::Service;
 
 use super::{
-    CardConsistencyBody, Direct, Resolution, contradiction::Watch, layer::Config, service::go_to, store::HeldCard,
+    CardConsistencyBody, Direct, Resolution,
+    contradiction::{self, Watch},
+    layer::Config,
+    modes::Asked,
+    service::go_to,
+    store::HeldCard,
 };
 use crate::{
     call::{Call, CallBody},
-    error::{BoxError, CallError, CardFailure, Failure, lost},
+    clock,
+    error::{BoxError, CallError, CardFailure, lost},
+    outcome::Observe,
 };
 
 pin_project! {
     /// The future of [`CardConsistencyService`](super::CardConsistencyService).
-    pub struct CardConsistencyFuture<S, B, R = Direct>
+    pub struct CardConsistencyFuture<S, B, R = Direct, O = ()>
     where
         S: Service<Request<CallBody<B>>>,
         B: Body,
+        O: Observe,
     {
         #[pin]
-        state: State<S, B, R, S::Future>,
-        call: Call,
+        state: State<S, B, R, O, S::Future>,
+        // Until its answer has it.
+        call: Option<Call>,
+    }
+
+    impl<S, B, R, O> PinnedDrop for CardConsistencyFuture<S, B, R, O>
+    where
+        S: Service<Request<CallBody<B>>>,
+        B: Body,
+        O: Observe,
+    {
+        fn drop(this: Pin<&mut Self>) {
+            let this = this.project();
+            let config = match this.state.project() {
+                StateProj::Waiting { waiting: Some(waiting), .. } => &waiting.config,
+                StateProj::Readying { readying: Some(readying), .. } => &readying.config,
+                _ => return,
+            };
+            if let Some(call) = this.call {
+                config.tell_abandoned(call);
+            }
+        }
     }
 }
 
 pin_project! {
     #[project = StateProj]
-    enum State<S, B, R, F>
+    enum State<S, B, R, O, F>
     where
         B: Body,
     {
         Refused { error: Option<CallError> },
         // Its wait is one for I/O, so that a box is no matter.
-        Waiting { wish: Wish, waiting: Option<Box<Waiting<S, B, R>>> },
-        Readying { service: S, request: Option<Request<CallBody<B>>>, watch: Option<Watch> },
+        Waiting { wish: Wish, waiting: Option<Box<Waiting<S, B, R, O>>> },
+        // Boxed too: each future is as large as its largest state, and most never come here.
+        Readying { readying: Option<Box<Readying<S, B, R, O>>> },
         Calling { #[pin] future: F, watch: Option<Watch> },
     }
 }
@@ -55,44 +84,56 @@ pub(super) enum Wish {
 }
 
 /// A call that waits for its target or its card.
-pub(super) struct Waiting<S, B, R>
+pub(super) struct Waiting<S, B, R, O>
 where
     B: Body,
 {
     pub(super) service: S,
-    pub(super) config: Arc<Config<R>>,
-    pub(super) head: Parts,
-    pub(super) body: CallBody<B>,
+    pub(super) config: Arc<Config<R, O>>,
+    pub(super) request: Request<CallBody<B>>,
     pub(super) deadline: Instant,
 }
 
-impl<S, B, R> CardConsistencyFuture<S, B, R>
+/// A call that has its card, and waits for its turn again.
+pub(super) struct Readying<S, B, R, O>
+where
+    B: Body,
+{
+    service: S,
+    request: Request<CallBody<B>>,
+    watch: Watch,
+    config: Arc<Config<R, O>>,
+}
+
+impl<S, B, R, O> CardConsistencyFuture<S, B, R, O>
 where
     S: Service<Request<CallBody<B>>>,
     B: Body,
+    O: Observe,
 {
     pub(super) fn calling(future: S::Future, call: Call, watch: Option<Watch>) -> Self {
-        Self { state: State::Calling { future, watch }, call }
+        Self { state: State::Calling { future, watch }, call: Some(call) }
     }
 
-    pub(super) fn waiting(wish: Wish, waiting: Waiting<S, B, R>, call: Call) -> Self {
+    pub(super) fn waiting(wish: Wish, waiting: Waiting<S, B, R, O>, call: Call) -> Self {
         let wish = match wish {
             Wish::Resolving { resolution } => bounded(resolution, &waiting),
             fetching => fetching,
         };
-        Self { state: State::Waiting { wish, waiting: Some(Box::new(waiting)) }, call }
+        Self { state: State::Waiting { wish, waiting: Some(Box::new(waiting)) }, call: Some(call) }
     }
 
-    pub(super) fn refused(call: &Call, failure: CardFailure) -> Self {
-        Self { state: State::Refused { error: Some(refusal(call, failure)) }, call: call.clone() }
+    pub(super) fn refused(error: CallError, call: &Call) -> Self {
+        Self { state: State::Refused { error: Some(error) }, call: Some(call.clone()) }
     }
 }
 
-impl<S, B, R, P> Future for CardConsistencyFuture<S, B, R>
+impl<S, B, R, O, P> Future for CardConsistencyFuture<S, B, R, O>
 where
     S: Service<Request<CallBody<B>>, Response = Response<P>>,
     S::Error: Into<BoxError>,
     B: Body<Data = Bytes>,
+    O: Observe,
     P: Body<Data = Bytes>,
     P::Error: Into<BoxError>,
 {
@@ -100,8 +141,9 @@ where
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.project();
-        let (mut state, call) = (this.state, this.call);
+        let mut state = this.state;
         loop {
+            let Some(call) = this.call else { return Poll::Pending };
             let next = match state.as_mut().project() {
                 StateProj::Refused { error } => match error.take() {
                     Some(error) => return Poll::Ready(Err(error)),
@@ -118,29 +160,38 @@ where
                         let Some(waiting) = waiting.take() else { return Poll::Pending };
                         match fetched {
                             Ok(card) => with_card(card, *waiting, call),
-                            Err(failure) => State::Refused { error: Some(refusal(call, failure)) },
+                            Err(failure) => {
+                                let after = waiting.config.remembered(&waiting.request, call);
+                                State::Refused { error: Some(waiting.config.refuse_until(call, failure, after)) }
+                            }
                         }
                     }
                 },
-                StateProj::Readying { service, request, watch } => {
-                    if let Err(error) = ready!(service.poll_ready(cx)) {
-                        return Poll::Ready(Err(lost(error.into(), call, true)));
+                StateProj::Readying { readying } => {
+                    let Some(waiting) = readying else { return Poll::Pending };
+                    let ready = ready!(waiting.service.poll_ready(cx));
+                    let Some(Readying { mut service, request, watch, config }) = readying.take().map(|it| *it) else {
+                        return Poll::Pending;
+                    };
+                    if let Err(error) = ready {
+                        let error = lost(error.into(), call, true);
+                        config.tell(&error);
+                        return Poll::Ready(Err(error));
                     }
-                    let Some(request) = request.take() else { return Poll::Pending };
-                    State::Calling { future: service.call(request), watch: watch.take() }
+                    State::Calling { future: service.call(request), watch: Some(watch) }
                 }
                 StateProj::Calling { future, watch } => {
                     let called = ready!(future.poll(cx));
                     let watch = watch.take();
                     return Poll::Ready(match called {
                         Ok(response) => {
-                            let call = std::mem::take(call);
-                            Ok(response.map(|body| CardConsistencyBody::new(body, call, watch)))
+                            let Some(call) = this.call.take() else { return Poll::Pending };
+                            Ok(CardConsistencyBody::around(response, call, watch.map(|watch| watch.card)))
                         }
                         Err(error) => {
                             let error = lost(error.into(), call, false);
-                            if let Some(watch) = watch {
-                                watch.see(&error);
+                            if let Some(Watch { card, asked }) = watch {
+                                contradiction::see(&card, asked.as_ref(), &error);
                             }
                             Err(error)
                         }
@@ -153,7 +204,10 @@ where
 }
 
 /// A resolver has no bound of its own, and may come to another.
-fn bounded<S, B, R>(resolution: Pin<Box<dyn Future<Output = Resolution> + Send>>, waiting: &Waiting<S, B, R>) -> Wish
+fn bounded<S, B, R, O>(
+    resolution: Pin<Box<dyn Future<Output = Resolution> + Send>>,
+    waiting: &Waiting<S, B, R, O>,
+) -> Wish
 where
     B: Body,
 {
@@ -167,59 +221,64 @@ where
 }
 
 /// The target is known: now the card, held or fetched.
-fn resolved<S, B, R, F>(
+fn resolved<S, B, R, O, F>(
     resolution: Resolution,
-    mut waiting: Box<Waiting<S, B, R>>,
+    mut waiting: Box<Waiting<S, B, R, O>>,
     call: &mut Call,
-) -> State<S, B, R, F>
+) -> State<S, B, R, O, F>
 where
     B: Body,
+    O: Observe,
 {
-    match resolution {
-        Resolution::AsSent => {}
-        Resolution::To(uri) => go_to(&mut waiting.head, call, uri),
-        Resolution::Refused(failure) => return State::Refused { error: Some(refusal(call, failure)) },
+    let failure = match resolution {
+        Resolution::AsSent => None,
+        Resolution::To(uri) => {
+            go_to(&mut waiting.request, call, uri);
+            None
+        }
+        Resolution::Refused(failure) => Some(failure),
         Resolution::Later(resolution) => {
             return State::Waiting { wish: bounded(resolution, &waiting), waiting: Some(waiting) };
         }
+    };
+    if let Some(failure) = failure {
+        return State::Refused { error: Some(waiting.config.refuse(call, failure)) };
     }
     // That took a while, perhaps: a card that was fresh when the call began need not be now.
-    if let Some(card) = waiting.config.held(&waiting.head, call, Instant::now()) {
+    if let Some(card) = waiting.config.held(&waiting.request, call, clock::now()) {
         return with_card(card, *waiting, call);
     }
-    match waiting.config.ask(&waiting.head, call) {
+    match waiting.config.ask(&waiting.request, call) {
         Ok(ask) => {
-            let left = waiting.deadline.saturating_duration_since(Instant::now());
+            let left = waiting.deadline.saturating_duration_since(clock::now());
             let fetch = Box::pin(waiting.config.store.get(ask.bound(left)));
             State::Waiting { wish: Wish::Fetching { fetch }, waiting: Some(waiting) }
         }
-        Err(failure) => State::Refused { error: Some(refusal(call, failure)) },
+        Err(failure) => State::Refused { error: Some(waiting.config.refuse(call, failure)) },
     }
 }
 
-fn with_card<S, B, R, F>(card: Arc<HeldCard>, waiting: Waiting<S, B, R>, call: &mut Call) -> State<S, B, R, F>
+fn with_card<S, B, R, O, F>(card: Arc<HeldCard>, waiting: Waiting<S, B, R, O>, call: &mut Call) -> State<S, B, R, O, F>
 where
     B: Body,
+    O: Observe,
 {
-    let Waiting { service, config, mut head, mut body, .. } = waiting;
-    match config.prepare(&card, call, &mut head, &mut body) {
+    let Waiting { service, config, mut request, .. } = waiting;
+    match config.prepare(&card, call, &mut request) {
         Ok(()) => {
-            let watch = Watch { store: config.store.clone(), card };
-            State::Readying { service, request: Some(Request::from_parts(head, body)), watch: Some(watch) }
+            let watch = Watch { asked: Asked::of(call, request.body()), card };
+            let readying = Readying { service, request, watch, config };
+            State::Readying { readying: Some(Box::new(readying)) }
         }
-        Err(failure) => State::Refused { error: Some(refusal(call, failure)) },
+        Err(failure) => State::Refused { error: Some(config.refuse(call, failure)) },
     }
 }
 
-/// Refused before dispatch.
-fn refusal(call: &Call, failure: CardFailure) -> CallError {
-    CallError::new(Failure::of_card(failure, call.clone(), call.elapsed()))
-}
-
-impl<S, B, R> fmt::Debug for CardConsistencyFuture<S, B, R>
+impl<S, B, R, O> fmt::Debug for CardConsistencyFuture<S, B, R, O>
 where
     S: Service<Request<CallBody<B>>>,
     B: Body,
+    O: Observe,
 {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("CardConsistencyFuture").field("call", &self.call).finish_non_exhaustive()

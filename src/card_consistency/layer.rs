@@ -3,8 +3,10 @@ use std::{fmt, sync::Arc, time::Duration};
 use http::Uri;
 use tower_layer::Layer;
 
-use super::{Admission, CardConsistencyService, CardStore, Direct, Resolve, matching::Rules};
-use crate::card::UrlPolicy;
+use super::{
+    Admission, CardConsistencyService, CardStore, CardStoreError, Direct, FirstEventExtension, Resolve, matching::Rules,
+};
+use crate::{card::UrlPolicy, outcome::Observe};
 
 /// Refuses calls that the target's Agent Card does not cover, before they are sent.
 ///
@@ -29,52 +31,89 @@ use crate::card::UrlPolicy;
 /// let layer = CardConsistencyLayer::new(store);
 /// # Ok::<(), a2a_guard::card_consistency::CardStoreError>(())
 /// ```
-pub struct CardConsistencyLayer<R = Direct> {
-    config: Arc<Config<R>>,
+pub struct CardConsistencyLayer<R = Direct, O = ()> {
+    config: Arc<Config<R, O>>,
 }
 
-pub(super) struct Config<R> {
+pub(super) struct Config<R, O> {
     pub(super) store: CardStore,
     pub(super) resolver: R,
+    pub(super) observer: O,
+    pub(super) settings: Settings,
+}
+
+/// What has no type of the user's.
+#[derive(Clone)]
+pub(super) struct Settings {
     pub(super) rules: Rules,
     pub(super) origin: Option<Uri>,
     pub(super) wait: Duration,
+    pub(super) extended_card: bool,
 }
 
 impl CardConsistencyLayer {
     /// Cards come from `store`; requests go where their URI says; URLs out of cards are held to
-    /// [`UrlPolicy::strict`]; a call waits for a card for at most 10 s.
+    /// [`UrlPolicy::strict`]; a call waits for a card for at most 10 s; nobody observes.
     #[must_use]
     pub fn new(store: CardStore) -> Self {
-        let rules = Rules { urls: UrlPolicy::strict(), admissions: Vec::new(), strict: false };
-        let config = Config { store, resolver: Direct, rules, origin: None, wait: Duration::from_secs(10) };
-        Self { config: Arc::new(config) }
+        let urls = Arc::new(UrlPolicy::strict());
+        let rules = Rules { urls, admissions: Vec::new(), strict: false, first_event: None };
+        let settings = Settings { rules, origin: None, wait: Duration::from_secs(10), extended_card: false };
+        Self { config: Arc::new(Config { store, resolver: Direct, observer: (), settings }) }
     }
 }
 
-impl<R> CardConsistencyLayer<R> {
-    fn change<T>(self, change: impl FnOnce(Config<R>) -> Config<T>) -> CardConsistencyLayer<T>
+impl<R, O> CardConsistencyLayer<R, O> {
+    fn set(self, set: impl FnOnce(&mut Settings)) -> Self
     where
         R: Clone,
+        O: Clone,
     {
-        let config = Arc::try_unwrap(self.config).unwrap_or_else(|shared| Config {
+        let mut config = Arc::try_unwrap(self.config).unwrap_or_else(|shared| Config {
             store: shared.store.clone(),
             resolver: shared.resolver.clone(),
-            rules: shared.rules.clone(),
-            origin: shared.origin.clone(),
-            wait: shared.wait,
+            observer: shared.observer.clone(),
+            settings: shared.settings.clone(),
         });
-        CardConsistencyLayer { config: Arc::new(change(config)) }
+        set(&mut config.settings);
+        Self { config: Arc::new(config) }
     }
 
     /// Another way to say where a request really goes.
     #[must_use]
-    pub fn resolver<T>(self, resolver: T) -> CardConsistencyLayer<T>
+    pub fn resolver<T>(self, resolver: T) -> CardConsistencyLayer<T, O>
     where
-        R: Clone,
+        O: Clone,
         T: Resolve,
     {
-        self.change(|Config { store, rules, origin, wait, .. }| Config { store, resolver, rules, origin, wait })
+        let Config { store, observer, settings, .. } = &*self.config;
+        let (store, observer, settings) = (store.clone(), observer.clone(), settings.clone());
+        CardConsistencyLayer { config: Arc::new(Config { store, resolver, observer, settings }) }
+    }
+
+    /// Told of each call that this layer ends itself: refused for its card, or for want of one; dropped while it waited
+    /// for one. All other calls come down to [`TerminalStateLayer`](crate::TerminalStateLayer), whose observer is told of
+    /// them: of the two, exactly one is told of a call. Default: nobody.
+    ///
+    /// ```
+    /// # use a2a_guard::card_consistency::{CardConsistencyLayer, CardStore};
+    /// # fn observed(store: CardStore) {
+    /// use a2a_guard::{Outcome, TerminalStateLayer};
+    ///
+    /// let observer = |outcome: &Outcome<'_>| println!("{}/{}", outcome.kind(), outcome.class());
+    /// let cards = CardConsistencyLayer::new(store).observe(observer);
+    /// let ending = TerminalStateLayer::builder().observe(observer).build();
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn observe<P>(self, observer: P) -> CardConsistencyLayer<R, P>
+    where
+        R: Clone,
+        P: Observe,
+    {
+        let Config { store, resolver, settings, .. } = &*self.config;
+        let (store, resolver, settings) = (store.clone(), resolver.clone(), settings.clone());
+        CardConsistencyLayer { config: Arc::new(Config { store, resolver, observer, settings }) }
     }
 
     /// What URLs out of cards may be. Default: [`UrlPolicy::strict`].
@@ -82,11 +121,9 @@ impl<R> CardConsistencyLayer<R> {
     pub fn urls(self, urls: UrlPolicy) -> Self
     where
         R: Clone,
+        O: Clone,
     {
-        self.change(|mut config| {
-            config.rules.urls = urls;
-            config
-        })
+        self.set(|settings| settings.rules.urls = Arc::new(urls))
     }
 
     /// Completes request URIs that are relative, as tonic's generated clients and axum's handlers have them: scheme and
@@ -95,11 +132,9 @@ impl<R> CardConsistencyLayer<R> {
     pub fn origin(self, origin: Uri) -> Self
     where
         R: Clone,
+        O: Clone,
     {
-        self.change(|mut config| {
-            config.origin = Some(origin);
-            config
-        })
+        self.set(|settings| settings.origin = Some(origin))
     }
 
     /// How long a call waits for a card at most. The fetch has its own bound, and goes on for others. Default: 10 s.
@@ -107,11 +142,9 @@ impl<R> CardConsistencyLayer<R> {
     pub fn wait(self, wait: Duration) -> Self
     where
         R: Clone,
+        O: Clone,
     {
-        self.change(|mut config| {
-            config.wait = wait;
-            config
-        })
+        self.set(|settings| settings.wait = wait)
     }
 
     /// Registers which shapes a capability admits; others are refused.
@@ -119,11 +152,9 @@ impl<R> CardConsistencyLayer<R> {
     pub fn admit(self, admission: Admission) -> Self
     where
         R: Clone,
+        O: Clone,
     {
-        self.change(|mut config| {
-            config.rules.admissions.push(admission);
-            config
-        })
+        self.set(|settings| settings.rules.admissions.push(admission))
     }
 
     /// Refuses cards that a lenient reader understands though they break their specification (an empty list of skills,
@@ -132,28 +163,58 @@ impl<R> CardConsistencyLayer<R> {
     pub fn strict(self, strict: bool) -> Self
     where
         R: Clone,
+        O: Clone,
     {
-        self.change(|mut config| {
-            config.rules.strict = strict;
-            config
-        })
+        self.set(|settings| settings.rules.strict = strict)
+    }
+
+    /// Whether calls with credentials go by the *extended* card of agents that declare one (A2A 1.0 §3.1.11).
+    ///
+    /// `GetExtendedAgentCard` is then called once for each credential, at the call's own target and in its dialect,
+    /// through the store's client. The card that comes stands in for the public one, for that credential alone, until the
+    /// public card's version changes or it has been held for the store's `max_age`. An agent that has none (-32007), or
+    /// cannot be asked, leaves the public one, and is asked again after a while ([`NegativeTtl`](super::NegativeTtl)).
+    /// Not over gRPC, and not in 0.2. Default: off.
+    #[must_use]
+    pub fn extended_card(self, extended: bool) -> Self
+    where
+        R: Clone,
+        O: Clone,
+    {
+        self.set(|settings| settings.extended_card = extended)
+    }
+
+    /// Lets an agent's card say how long the first event of a stream may take: see [`FirstEventExtension`]. It sets the
+    /// bound [`first_event`](crate::Limits::first_event) of each stream to that agent, unless the call's
+    /// [`LimitOverrides`](crate::LimitOverrides) have it already. Default: the layer below decides alone.
+    ///
+    /// # Errors
+    ///
+    /// If the extension cannot be. The error says why.
+    pub fn first_event(self, extension: FirstEventExtension) -> Result<Self, CardStoreError>
+    where
+        R: Clone,
+        O: Clone,
+    {
+        extension.check()?;
+        Ok(self.set(|settings| settings.rules.first_event = Some(Arc::new(extension))))
     }
 }
 
-impl<R> Clone for CardConsistencyLayer<R> {
+impl<R, O> Clone for CardConsistencyLayer<R, O> {
     fn clone(&self) -> Self {
         Self { config: Arc::clone(&self.config) }
     }
 }
 
-impl<R> fmt::Debug for CardConsistencyLayer<R> {
+impl<R, O> fmt::Debug for CardConsistencyLayer<R, O> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CardConsistencyLayer").field("rules", &self.config.rules).finish_non_exhaustive()
+        f.debug_struct("CardConsistencyLayer").field("rules", &self.config.settings.rules).finish_non_exhaustive()
     }
 }
 
-impl<S, R> Layer<S> for CardConsistencyLayer<R> {
-    type Service = CardConsistencyService<S, R>;
+impl<S, R, O> Layer<S> for CardConsistencyLayer<R, O> {
+    type Service = CardConsistencyService<S, R, O>;
 
     fn layer(&self, inner: S) -> Self::Service {
         CardConsistencyService::new(inner, Arc::clone(&self.config))

@@ -1,78 +1,161 @@
 //! Holds a call against the card of its target, and completes it where the protocol says how.
 
-use http::{HeaderValue, Uri, request::Parts};
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Uri};
 use http_body::Body;
 
 use super::{
+    FirstEventExtension,
     admission::{self, Admission},
-    store::{HeldCard, Matched},
+    first_event,
+    store::{ExtendedCall, HeldCard, Matched},
     tenant,
 };
 use crate::{
-    call::{Binding, Call, CallBody, ProtocolVersion, operation_prefix},
-    card::{AgentCard, AgentInterface, Found, Target, UrlPolicy},
+    call::{
+        Binding, Call, CallBody, Operation, ProtocolVersion, grpc_layout_of, method_of, operation_prefix,
+        split_grpc_path,
+    },
+    card::{AgentCard, AgentInterface, CardUrl, Found, Target, UrlPolicy},
     error::CardFailure,
+    wire::grpc::encode,
 };
+
+const VERSION: HeaderName = HeaderName::from_static("a2a-version");
+/// The extensions that a request activates (§3.2.6); the second is the name in 0.3.
+const EXTENSIONS: [HeaderName; 2] =
+    [HeaderName::from_static("a2a-extensions"), HeaderName::from_static("x-a2a-extensions")];
 
 /// What calls are held to.
 #[derive(Clone, Debug)]
 pub(super) struct Rules {
-    pub(super) urls: UrlPolicy,
+    pub(super) urls: Arc<UrlPolicy>,
     pub(super) admissions: Vec<Admission>,
     pub(super) strict: bool,
+    pub(super) first_event: Option<Arc<FirstEventExtension>>,
 }
 
-/// The base path of the target: what stands in front of the operation over HTTP+JSON, the whole path otherwise.
-pub(super) fn base_path<'a>(head: &'a Parts, call: &Call) -> &'a str {
-    let path = head.uri.path();
+/// The base path of the target: what stands in front of the operation over HTTP+JSON and of the service over gRPC, the
+/// whole path over JSON-RPC.
+pub(super) fn base_path<'a, B>(request: &'a Request<B>, call: &Call) -> &'a str {
+    let path = request.uri().path();
     match call.binding() {
-        Some(Binding::HttpJson) => operation_prefix(&head.method, path).unwrap_or(path),
+        Some(Binding::HttpJson) => operation_prefix(request.method(), path).unwrap_or(path),
+        Some(Binding::Grpc) => split_grpc_path(path).0,
         _ => path,
     }
 }
 
 /// The URI of the target: the request's, without operation and query.
-pub(super) fn target_uri(head: &Parts, call: &Call) -> Result<Uri, CardFailure> {
-    let path = base_path(head, call);
-    let mut parts = head.uri.clone().into_parts();
-    parts.path_and_query = if path.is_empty() { "/" } else { path }.parse().ok();
-    Uri::from_parts(parts).map_err(|_| unusable(&head.uri, "it is no absolute URI"))
+pub(super) fn target_uri<B>(request: &Request<B>, call: &Call) -> Result<Uri, CardFailure> {
+    let uri = with_path(request.uri(), base_path(request, call));
+    uri.ok_or_else(|| unusable(request.uri(), "it is no absolute URI"))
+}
+
+/// The same with the query, where that is a part of the address: JSON-RPC has nothing else in it.
+fn address<B>(request: &Request<B>, call: &Call) -> Result<Uri, CardFailure> {
+    match call.binding() {
+        Some(Binding::JsonRpc) => Ok(request.uri().clone()),
+        _ => target_uri(request, call),
+    }
 }
 
 pub(super) fn unusable(uri: &Uri, why: &str) -> CardFailure {
-    CardFailure::UnusableUrl { url: uri.to_string(), why: why.into() }
+    CardFailure::UnusableUrl { url: shown(uri), why: why.into() }
+}
+
+/// Without the query, which may hold a secret.
+fn shown(uri: &Uri) -> String {
+    uri.to_string().split('?').next().unwrap_or_default().to_owned()
+}
+
+fn target<'c>(uri: &Uri, call: &'c Call) -> Result<Target<'c>, CardFailure> {
+    let at = Target::new(uri)
+        .map_err(|why| CardFailure::UnusableUrl { url: shown(uri), why: why.to_string() })?
+        .with_binding(call.binding())
+        .with_version(call.version())
+        .with_tenant(call.tenant());
+    Ok(at)
 }
 
 impl Rules {
     /// The interface of the card that the call goes to.
-    pub(super) fn interface<'c>(
+    fn interface<'c>(
         &self,
         card: &'c AgentCard,
-        call: &Call,
-        target: &Uri,
+        target: &Target<'_>,
+        location: &Uri,
     ) -> Result<Found<'c>, CardFailure> {
-        let at = Target::new(target)
-            .map_err(|why| CardFailure::UnusableUrl { url: target.to_string(), why: why.to_string() })?
-            .with_binding(call.binding())
-            .with_version(call.version())
-            .with_tenant(call.tenant());
-        card.interface_for(&at, &self.urls).map_err(|flaw| CardFailure::of(flaw, target))
+        card.interface_for(target, &self.urls).map_err(|flaw| CardFailure::of(flaw, location))
     }
 
     /// Whether a card is the target's at all. All calls of one target share the verdict, so it goes by what they have in
-    /// common: the URL. Binding, version and tenant are each call's own matter.
-    pub(super) fn counts(&self, card: &AgentCard, call: &Call, target: &Uri) -> Result<(), CardFailure> {
-        let failure = match self.interface(card, call, target) {
+    /// common: the URL, without its query. Binding, version, tenant and query are each call's own matter.
+    pub(super) fn counts(&self, card: &AgentCard, call: &Call, uri: &Uri) -> Result<(), CardFailure> {
+        let failure = match self.interface(card, &target(uri, call)?.with_any_query(), uri) {
             Err(failure @ (CardFailure::UrlMismatch { .. } | CardFailure::UnusableUrl { .. })) => failure,
             _ => return Ok(()),
         };
         // The call's own binding is elsewhere. The card is the target's all the same if another one is here.
         let is_here = |binding| {
-            let found = self.interface(card, &Call::new().with_binding(binding), target);
+            let other = Call::new().with_binding(binding);
+            let found = target(uri, &other).and_then(|at| self.interface(card, &at.with_any_query(), uri));
             matches!(found, Ok(_) | Err(CardFailure::UnsupportedVersion { .. } | CardFailure::TenantMismatch { .. }))
         };
-        let mut bindings = [Binding::JsonRpc, Binding::HttpJson].into_iter();
+        let mut bindings = [Binding::JsonRpc, Binding::HttpJson, Binding::Grpc].into_iter();
         if bindings.any(|binding| call.binding() != Some(binding) && is_here(binding)) { Ok(()) } else { Err(failure) }
+    }
+
+    /// How the agent of a public card is asked for its extended one: in the call's own dialect, at its own target. `None`
+    /// if the call would not go there, or its dialect has no such operation that is read here.
+    pub(super) fn extended_call(
+        &self,
+        card: &AgentCard,
+        call: &Call,
+        method: &Method,
+        uri: &Uri,
+    ) -> Option<ExtendedCall> {
+        let binding = call.binding()?;
+        let prefix = operation_prefix(method, uri.path()).filter(|_| binding == Binding::HttpJson);
+        let base = match prefix {
+            Some(prefix) => with_path(uri, prefix)?,
+            None => uri.clone(),
+        };
+        let found =
+            self.interface(card, &target(&base, call).ok()?, uri).ok().filter(|found| !found.tenant_by_order)?;
+        let version = call.version().or_else(|| found.interface.version().known())?;
+        if version < ProtocolVersion::V0_3 {
+            return None;
+        }
+        let is_current = version >= ProtocolVersion::V1_0;
+        let tenant = found.interface.tenant().filter(|_| is_current);
+        match binding {
+            Binding::JsonRpc => {
+                let method = method_of(Operation::GetExtendedAgentCard, version)?;
+                let params = match tenant {
+                    Some(tenant) => format!(r#","params":{{"tenant":{}}}"#, serde_json::to_string(tenant).ok()?),
+                    None if is_current => r#","params":{}"#.to_owned(),
+                    None => String::new(),
+                };
+                let body = Bytes::from(format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}"{params}}}"#));
+                Some(ExtendedCall { method: Method::POST, uri: uri.clone(), body, binding, version })
+            }
+            Binding::HttpJson => {
+                let prefix = prefix?;
+                let path = match tenant.filter(|_| !found.tenant_in_path) {
+                    _ if !is_current && prefix.ends_with("/v1") => format!("{prefix}/card"),
+                    _ if !is_current => format!("{prefix}/v1/card"),
+                    Some(tenant) => format!("{prefix}/{}/extendedAgentCard", tenant::as_segment(tenant)),
+                    None => format!("{prefix}/extendedAgentCard"),
+                };
+                let uri = with_path(uri, &path)?;
+                Some(ExtendedCall { method: Method::GET, uri, body: Bytes::new(), binding, version })
+            }
+            // The card would be a protobuf message, which nothing here reads.
+            Binding::Grpc => None,
+        }
     }
 
     /// Refuses a call that the card does not cover, and completes one that it does: version header and tenant.
@@ -80,58 +163,68 @@ impl Rules {
         &self,
         held: &HeldCard,
         call: &mut Call,
-        head: &mut Parts,
-        body: &mut CallBody<B>,
+        request: &mut Request<CallBody<B>>,
     ) -> Result<(), CardFailure>
     where
         B: Body,
     {
         let card = held.card();
         let of_flaw = |flaw| CardFailure::of(flaw, held.location());
-        let (interface, tenant_in_path) = self.matched(held, call, head)?;
+        let (interface, tenant_in_path) = self.matched(held, call, request)?;
         if self.strict {
             card.strict().map_err(|warning| CardFailure::MissingField {
                 field: warning.path().to_owned(),
                 why: format!("{}, and strict is on", warning.what()),
+                location: Some(Box::new(held.location().clone())),
             })?;
+        }
+        // A request that names no version is one of the interface's; errors and layers below are to know.
+        if let (None, Some(version)) = (call.version(), interface.version().known()) {
+            *call = std::mem::take(call).with_version(version);
+            tell(request, call);
         }
         if let Some(operation) = call.operation() {
             card.check_operation(operation).map_err(of_flaw)?;
         }
         if card.extensions().iter().any(|extension| extension.is_required()) {
-            let used = extensions_of(head);
+            let used = extensions_of(request);
             card.check_extensions(&used, &[]).map_err(of_flaw)?;
         }
-        admission::check(&self.admissions, call, &head.uri)?;
-        let version = call.version().or_else(|| interface.version().known());
+        admission::check(&self.admissions, call, request.uri())?;
+        let version = call.version();
         if version == Some(ProtocolVersion::V1_0) {
-            state_version(head);
+            state_version(request);
+        }
+        if let Some(extension) = self.first_event.as_ref().filter(|_| call.is_streaming())
+            && let Some(bound) = held.memo.first_event(extension, || extension.read(card))
+        {
+            first_event::set(request, bound);
         }
         let knows_tenants = version.is_some_and(|version| version >= ProtocolVersion::V1_0);
         match (interface.tenant(), call.tenant()) {
-            (Some(wanted), None) if knows_tenants && !tenant_in_path => set_tenant(wanted, call, head, body),
+            (Some(wanted), None) if knows_tenants && !tenant_in_path => set_tenant(wanted, call, request),
             _ => Ok(()),
         }
     }
 
     /// The interface that the call goes to, and whether its tenant stands in the call's path already.
-    fn matched<'c>(
+    fn matched<'c, B>(
         &self,
         held: &'c HeldCard,
         call: &Call,
-        head: &Parts,
+        request: &Request<B>,
     ) -> Result<(&'c AgentInterface, bool), CardFailure> {
         let card = held.card();
-        // What is remembered is shared by all layers over the store, so that only the default policy goes by it.
-        let by_default = self.urls == UrlPolicy::strict();
-        if let Some(known) = held.matched.get().filter(|known| by_default && known.fits(call)) {
-            let known_at = |interface: &&AgentInterface| is_at(interface, call, &head.uri);
-            if let Some(interface) = card.interfaces().get(known.index).filter(known_at) {
-                return Ok((interface, known.tenant_in_path));
-            }
+        if let Some(known) = held.memo.matched(&self.urls, call)
+            && let Some(interface) = card.interfaces().get(known.index)
+            && is_at(interface, call, request)
+        {
+            return Ok((interface, known.tenant_in_path));
         }
-        let target = target_uri(head, call)?;
-        let Found { index, interface, tenant_in_path, tenant_by_order, .. } = self.interface(card, call, &target)?;
+        let address = address(request, call)?;
+        let found = self.interface(card, &target(&address, call)?, held.location());
+        let found = found.map_err(|failure| without_query(failure, &address))?;
+        let Found { index, interface, tenant_in_path, tenant_by_order, .. } = found;
         // Which of several tenants a call without one would reach is nobody's to guess.
         if tenant_by_order {
             return Err(CardFailure::TenantMismatch {
@@ -139,76 +232,124 @@ impl Rules {
                 request: "none, and the card declares several at this URL".into(),
             });
         }
-        if by_default {
-            held.matched.get_or_init(|| Matched {
-                binding: call.binding(),
-                version: call.version(),
-                tenant: call.tenant().map(Into::into),
-                index,
-                tenant_in_path,
-            });
-        }
+        held.memo.remember(&Matched {
+            urls: Arc::clone(&self.urls),
+            binding: call.binding(),
+            version: call.version(),
+            tenant: call.tenant().map(Into::into),
+            index,
+            tenant_in_path,
+        });
         Ok((interface, tenant_in_path))
     }
 }
 
-/// Calls that find one card may differ in a slash at the end, which over JSON-RPC makes another URL.
-fn is_at(interface: &AgentInterface, call: &Call, uri: &Uri) -> bool {
-    call.binding() == Some(Binding::HttpJson) || interface.parsed_url().is_ok_and(|url| url.path() == uri.path())
+/// Calls that find one card may differ in slashes at the end, and in the query, which over JSON-RPC make another URL.
+fn is_at<B>(interface: &AgentInterface, call: &Call, request: &Request<B>) -> bool {
+    match call.binding() {
+        Some(Binding::HttpJson) => return !base_path(request, call).ends_with('/'),
+        // Host and port are all there is.
+        Some(Binding::Grpc) => return true,
+        _ => {}
+    }
+    let same = |url: &CardUrl| {
+        let same_query = || CardUrl::of(request.uri()).is_ok_and(|uri| url.query_is_in(&uri));
+        url.path() == request.uri().path() && (url.query().is_none() || same_query())
+    };
+    interface.parsed_url().is_ok_and(same)
+}
+
+/// What a request has in its query may be secret, and nothing is said of it.
+fn without_query(mut failure: CardFailure, address: &Uri) -> CardFailure {
+    if let CardFailure::UrlMismatch { target, target_url, .. } = &mut failure
+        && address.query().is_some()
+    {
+        for text in [target, target_url] {
+            if let Some(end) = text.find('?') {
+                text.truncate(end);
+                text.push_str("?\u{2026}");
+            }
+        }
+    }
+    failure
+}
+
+fn with_path(uri: &Uri, path: &str) -> Option<Uri> {
+    let mut parts = uri.clone().into_parts();
+    parts.path_and_query = if path.is_empty() { "/" } else { path }.parse().ok();
+    Uri::from_parts(parts).ok()
 }
 
 /// Layers below find the call in the request's extensions, if anyone has put it there.
-pub(super) fn tell(head: &mut Parts, call: &Call) {
-    if let Some(told) = head.extensions.get_mut::<Call>() {
+pub(super) fn tell<B>(request: &mut Request<B>, call: &Call) {
+    if let Some(told) = request.extensions_mut().get_mut::<Call>() {
         *told = call.clone();
     }
 }
 
 /// `A2A-Version: 1.0` on a 1.0 request that does not say it (§3.6.1). Nothing is changed that is there.
-fn state_version(head: &mut Parts) {
+fn state_version<B>(request: &mut Request<B>) {
     let in_query = |query: &str| query.split('&').any(|pair| pair.to_ascii_lowercase().starts_with("a2a-version="));
-    if !head.headers.contains_key("a2a-version") && !head.uri.query().is_some_and(in_query) {
-        head.headers.insert("a2a-version", HeaderValue::from_static("1.0"));
+    if !has_header(request.headers(), &VERSION) && !request.uri().query().is_some_and(in_query) {
+        request.headers_mut().insert(VERSION, HeaderValue::from_static("1.0"));
     }
 }
 
-/// The extensions that the request activates (§3.2.6): `A2A-Extensions`, and `X-A2A-Extensions` in 0.3.
-fn extensions_of(head: &Parts) -> Vec<&str> {
-    ["a2a-extensions", "x-a2a-extensions"]
-        .into_iter()
-        .flat_map(|name| head.headers.get_all(name))
+/// Whether a header is there. Among a few, looking at each takes less time than the map's hash of a name.
+fn has_header(headers: &HeaderMap, name: &HeaderName) -> bool {
+    if headers.keys_len() > 16 { headers.contains_key(name) } else { headers.keys().any(|there| there == name) }
+}
+
+/// The extensions that the request activates.
+fn extensions_of<B>(request: &Request<B>) -> Vec<&str> {
+    EXTENSIONS
+        .iter()
+        .flat_map(|name| request.headers().get_all(name))
         .filter_map(|value| value.to_str().ok())
         .flat_map(|value| value.split(','))
         .map(str::trim)
         .collect()
 }
 
-fn set_tenant<B>(wanted: &str, call: &mut Call, head: &mut Parts, body: &mut CallBody<B>) -> Result<(), CardFailure>
+fn set_tenant<B>(wanted: &str, call: &mut Call, request: &mut Request<CallBody<B>>) -> Result<(), CardFailure>
 where
     B: Body,
 {
     // What cannot be set was sent without, and that is another tenant than the card's.
     let cannot =
         |why: &str| CardFailure::TenantMismatch { card: Some(wanted.into()), request: format!("none, and {why}") };
-    if let Some(seal) = tenant::seal(&head.headers) {
+    if let Some(seal) = tenant::seal(request.headers()) {
         return Err(cannot(&format!("the {seal} header forbids to set it")));
     }
     match call.binding() {
         Some(Binding::JsonRpc) => {
-            let edited = body.as_bytes().and_then(|bytes| tenant::in_json_rpc(bytes, wanted));
-            let edited = edited.ok_or_else(|| cannot("the body is none in which it can be set"))?;
-            tenant::follow_length(&mut head.headers, edited.len());
-            *body = CallBody::from(edited);
+            let edited = request.body().to_bytes().and_then(|bytes| tenant::in_json_rpc(&bytes, wanted));
+            set_body(request, edited.ok_or_else(|| cannot("the body is none in which it can be set"))?);
         }
         Some(Binding::HttpJson) => {
-            let prefix = operation_prefix(&head.method, head.uri.path()).unwrap_or_default().to_owned();
-            head.uri =
-                tenant::in_path(&head.uri, &prefix, wanted).ok_or_else(|| cannot("the path has no place for it"))?;
-            *call = std::mem::take(call).with_target(head.uri.clone());
+            let prefix = operation_prefix(request.method(), request.uri().path()).unwrap_or_default();
+            let uri = tenant::in_path(request.uri(), prefix, wanted);
+            *request.uri_mut() = uri.ok_or_else(|| cannot("the path has no place for it"))?;
+            *call = std::mem::take(call).with_target(request.uri().clone());
         }
-        _ => return Err(cannot("nothing here sets it over this binding")),
+        Some(Binding::Grpc) => {
+            let message = request.body().to_bytes().ok_or_else(|| cannot("the message is not all at hand"))?;
+            let layout = call.operation().map(|operation| grpc_layout_of(operation, call.version()));
+            let layout = layout.ok_or_else(|| cannot("nobody knows where in the message it belongs"))?;
+            let edited = encode::with_tenant(&message, layout, wanted).map_err(|why| cannot(&why.to_string()))?;
+            set_body(request, edited);
+        }
+        None => return Err(cannot("nobody knows the binding")),
     }
     *call = std::mem::take(call).with_tenant(wanted);
-    tell(head, call);
+    tell(request, call);
     Ok(())
+}
+
+fn set_body<B>(request: &mut Request<CallBody<B>>, body: Bytes)
+where
+    B: Body,
+{
+    tenant::follow_length(request.headers_mut(), body.len());
+    *request.body_mut() = CallBody::from(body);
 }

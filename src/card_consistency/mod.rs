@@ -6,9 +6,11 @@
 mod admission;
 mod body;
 mod contradiction;
+mod first_event;
 mod future;
 mod layer;
 mod matching;
+mod modes;
 mod resolve;
 mod route;
 mod service;
@@ -18,13 +20,15 @@ mod tenant;
 pub use self::{
     admission::Admission,
     body::CardConsistencyBody,
+    first_event::FirstEventExtension,
     future::CardConsistencyFuture,
     layer::CardConsistencyLayer,
     resolve::{Direct, Resolution, Resolve},
     route::Route,
     service::CardConsistencyService,
     store::{
-        CardAsk, CardEntry, CardEvidence, CardKeyRef, CardStore, CardStoreBuilder, CardStoreError, CardStoreStats,
-        CardTarget, HeldCard, NegativeTtl, TransportProof, Verdict, VerifiedTransport, VerifyCard,
+        Authority, AuthorityCondition, AuthorityGap, CardAsk, CardEntry, CardEvidence, CardKeyRef, CardStore,
+        CardStoreBuilder, CardStoreError, CardStoreStats, CardTarget, HeldCard, NegativeTtl, TransportProof, Verdict,
+        VerifiedTransport, VerifyCard,
     },
 };

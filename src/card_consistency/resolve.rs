@@ -45,6 +45,12 @@ use crate::{call::Call, error::CardFailure};
 pub trait Resolve: Send + Sync {
     /// Where the request with this head goes. Called once for each call, before anything else is done.
     fn resolve(&self, head: &Parts, call: &Call) -> Resolution;
+
+    /// Whether every request goes where its own URI says, so that nobody need be asked.
+    #[doc(hidden)]
+    fn is_direct(&self) -> bool {
+        false
+    }
 }
 
 /// Where a request goes.
@@ -77,5 +83,9 @@ pub struct Direct;
 impl Resolve for Direct {
     fn resolve(&self, _: &Parts, _: &Call) -> Resolution {
         Resolution::AsSent
+    }
+
+    fn is_direct(&self) -> bool {
+        true
     }
 }

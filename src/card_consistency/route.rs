@@ -5,7 +5,7 @@ use super::{
     store::{CardAsk, CardStore},
 };
 use crate::{
-    call::{Binding, Call, ProtocolVersion, operation_prefix},
+    call::{Binding, Call, ProtocolVersion, operation_prefix, split_grpc_path},
     card::{AgentCard, AgentInterface, ClientSpeaks, Dialect, Origin, UrlPolicy},
     error::CardFailure,
 };
@@ -41,9 +41,15 @@ impl Resolve for Route {
         let ask = CardAsk::new(self.base.clone(), head.headers.clone()).version(call.version());
         let Self { hints, base, urls } = self.clone();
         let call = call.clone();
-        let prefix = operation_prefix(&head.method, head.uri.path()).unwrap_or_default();
-        let operation = head.uri.path().strip_prefix(prefix).unwrap_or_default().to_owned();
-        let tenant = tenant_of(prefix, self.base.path()).map(str::to_owned);
+        let path = head.uri.path();
+        let (prefix, operation) = match call.binding() {
+            Some(Binding::Grpc) => split_grpc_path(path),
+            _ => path.split_at(operation_prefix(&head.method, path).unwrap_or_default().len()),
+        };
+        let operation = operation.to_owned();
+        // Over gRPC it stands in the message.
+        let in_path = || tenant_of(prefix, self.base.path()).map(str::to_owned);
+        let tenant = if call.binding() == Some(Binding::HttpJson) { in_path() } else { None };
         let query = head.uri.query().map(str::to_owned);
         Resolution::Later(Box::pin(async move {
             let card = match hints.get(ask).await {
@@ -95,6 +101,21 @@ fn rewritten(
     base: &Uri,
 ) -> Result<Uri, CardFailure> {
     let unusable = || CardFailure::UnusableUrl { url: interface.url().into(), why: "it is no URI".into() };
+    if call.binding() == Some(Binding::Grpc) {
+        let authority = interface.authority().map_err(|_| unusable())?;
+        // Without a scheme, the one by which the agent's base is called (A2A 1.0 §7.1).
+        let scheme = match authority.tls() {
+            Some(tls) => {
+                if tls {
+                    "https"
+                } else {
+                    "http"
+                }
+            }
+            None => base.scheme_str().unwrap_or("https"),
+        };
+        return format!("{scheme}://{}{operation}", authority.host_port()).parse().map_err(|_| unusable());
+    }
     let uri: Uri = interface.url().parse().map_err(|_| unusable())?;
     if call.binding() != Some(Binding::HttpJson) {
         return Ok(uri);

@@ -6,7 +6,7 @@ use std::{
 };
 
 use bytes::Bytes;
-use http::{Request, Response, Uri, request::Parts};
+use http::{Request, Response, Uri};
 use http_body::Body;
 use tokio::time::Instant;
 use tower_service::Service;
@@ -17,27 +17,30 @@ use super::{
     future::{Waiting, Wish},
     layer::Config,
     matching::{self, unusable},
+    modes::Asked,
     store::{CardAsk, CardKeyRef, HeldCard},
 };
 use crate::{
-    call::{self, Binding, Call, CallBody},
-    error::{BoxError, CallError, CardFailure, lost},
+    call::{self, Call, CallBody, Operation},
+    clock,
+    error::{BoxError, CallError, CardFailure, Failure, lost},
     limits::LimitOverrides,
+    outcome::{self, Class, Observe, Outcome},
 };
 
 /// The service of [`CardConsistencyLayer`](super::CardConsistencyLayer).
-pub struct CardConsistencyService<S, R = Direct> {
+pub struct CardConsistencyService<S, R = Direct, O = ()> {
     inner: S,
-    config: Arc<Config<R>>,
+    config: Arc<Config<R, O>>,
 }
 
-impl<S, R> CardConsistencyService<S, R> {
-    pub(super) fn new(inner: S, config: Arc<Config<R>>) -> Self {
+impl<S, R, O> CardConsistencyService<S, R, O> {
+    pub(super) fn new(inner: S, config: Arc<Config<R, O>>) -> Self {
         Self { inner, config }
     }
 }
 
-impl<S, R> Clone for CardConsistencyService<S, R>
+impl<S, R, O> Clone for CardConsistencyService<S, R, O>
 where
     S: Clone,
 {
@@ -46,7 +49,7 @@ where
     }
 }
 
-impl<S, R> fmt::Debug for CardConsistencyService<S, R>
+impl<S, R, O> fmt::Debug for CardConsistencyService<S, R, O>
 where
     S: fmt::Debug,
 {
@@ -55,49 +58,63 @@ where
     }
 }
 
-impl<S, R, B, P> Service<Request<CallBody<B>>> for CardConsistencyService<S, R>
+impl<S, R, O, B, P> Service<Request<CallBody<B>>> for CardConsistencyService<S, R, O>
 where
     S: Service<Request<CallBody<B>>, Response = Response<P>> + Clone,
     S::Error: Into<BoxError>,
     R: Resolve,
+    O: Observe,
     B: Body<Data = Bytes>,
     P: Body<Data = Bytes>,
     P::Error: Into<BoxError>,
 {
     type Response = Response<CardConsistencyBody<P>>;
     type Error = CallError;
-    type Future = CardConsistencyFuture<S, B, R>;
+    type Future = CardConsistencyFuture<S, B, R, O>;
 
     fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), CallError>> {
         self.inner.poll_ready(cx).map_err(|error| lost(error.into(), &Call::new(), true))
     }
 
-    fn call(&mut self, request: Request<CallBody<B>>) -> Self::Future {
-        let (mut head, body) = request.into_parts();
-        let mut call = match head.extensions.get::<Call>() {
+    fn call(&mut self, mut request: Request<CallBody<B>>) -> Self::Future {
+        let mut call = match request.extensions().get::<Call>() {
             Some(call) => call.clone(),
-            None => call::from_head(&head.method, &head.uri, &head.headers),
+            None => call::from_head(request.method(), request.uri(), request.headers()),
         };
-        if call.operation().is_none() || call.binding() == Some(Binding::Grpc) {
-            return CardConsistencyFuture::calling(self.inner.call(Request::from_parts(head, body)), call, None);
+        if call.operation().is_none() {
+            return CardConsistencyFuture::calling(self.inner.call(request), call, None);
         }
-        if let Err(failure) = complete(&mut head, &mut call, self.config.origin.as_ref()) {
+        if let Err(failure) = complete(&mut request, &mut call, self.config.settings.origin.as_ref()) {
             return self.refuse(&call, failure);
         }
-        match self.config.resolver.resolve(&head, &call) {
-            Resolution::AsSent => {}
-            Resolution::To(uri) => go_to(&mut head, &mut call, uri),
-            Resolution::Refused(failure) => return self.refuse(&call, failure),
-            Resolution::Later(resolution) => return self.wait(Wish::Resolving { resolution }, head, body, call),
+        if !self.config.resolver.is_direct() {
+            let (head, body) = request.into_parts();
+            let resolution = self.config.resolver.resolve(&head, &call);
+            request = Request::from_parts(head, body);
+            match resolution {
+                Resolution::AsSent => {}
+                Resolution::To(uri) => go_to(&mut request, &mut call, uri),
+                Resolution::Refused(failure) => return self.refuse(&call, failure),
+                Resolution::Later(resolution) => return self.wait(Wish::Resolving { resolution }, request, call),
+            }
         }
         // Not the call's beginning: reading its body may have taken long, and a retry begins later.
-        match self.config.held(&head, &call, Instant::now()) {
+        let now = clock::now();
+        match self.config.held(&request, &call, now) {
             // A hit: the service that was polled ready is called, and nothing waits.
-            Some(card) => self.go(card, head, body, call),
-            None => match self.config.ask(&head, &call) {
+            Some(card) => match self.config.prepare(&card, &mut call, &mut request) {
+                Ok(()) => {
+                    let watch = Watch { asked: Asked::of(&call, request.body()), card };
+                    let _for_the_layers_below = clock::hand_down(now);
+                    let future = self.inner.call(request);
+                    CardConsistencyFuture::calling(future, call, Some(watch))
+                }
+                Err(failure) => self.refuse(&call, failure),
+            },
+            None => match self.config.ask(&request, &call) {
                 Ok(ask) => {
                     let fetch = Box::pin(self.config.store.get(ask));
-                    self.wait(Wish::Fetching { fetch }, head, body, call)
+                    self.wait(Wish::Fetching { fetch }, request, call)
                 }
                 Err(failure) => self.refuse(&call, failure),
             },
@@ -105,122 +122,153 @@ where
     }
 }
 
-impl<S, R> CardConsistencyService<S, R>
+impl<S, R, O> CardConsistencyService<S, R, O>
 where
     S: Clone,
+    O: Observe,
 {
     /// Waiting while holding a ready service would deadlock under a concurrency limit: its readiness is given back,
     /// and a fresh clone waited for once the card is there.
-    fn wait<B, P>(&mut self, wish: Wish, head: Parts, body: CallBody<B>, call: Call) -> CardConsistencyFuture<S, B, R>
+    fn wait<B, P>(&mut self, wish: Wish, request: Request<CallBody<B>>, call: Call) -> CardConsistencyFuture<S, B, R, O>
     where
         S: Service<Request<CallBody<B>>, Response = Response<P>>,
         B: Body,
     {
         let service = self.inner.clone();
         self.inner = service.clone();
-        let deadline = Instant::now() + self.config.wait_of(&head, &call);
-        let waiting = Waiting { service, config: Arc::clone(&self.config), head, body, deadline };
+        let deadline = clock::now() + self.config.wait_of(&request, &call);
+        let waiting = Waiting { service, config: Arc::clone(&self.config), request, deadline };
         CardConsistencyFuture::waiting(wish, waiting, call)
     }
 
     /// The ready service is not called, and who is idle must not hold a place either.
-    fn refuse<B, P>(&mut self, call: &Call, failure: CardFailure) -> CardConsistencyFuture<S, B, R>
+    fn refuse<B, P>(&mut self, call: &Call, failure: CardFailure) -> CardConsistencyFuture<S, B, R, O>
     where
         S: Service<Request<CallBody<B>>, Response = Response<P>>,
         B: Body,
     {
         self.inner = self.inner.clone();
-        CardConsistencyFuture::refused(call, failure)
-    }
-
-    fn go<B, P>(
-        &mut self,
-        card: Arc<HeldCard>,
-        mut head: Parts,
-        mut body: CallBody<B>,
-        mut call: Call,
-    ) -> CardConsistencyFuture<S, B, R>
-    where
-        S: Service<Request<CallBody<B>>, Response = Response<P>>,
-        B: Body,
-    {
-        match self.config.prepare(&card, &mut call, &mut head, &mut body) {
-            Ok(()) => {
-                let watch = Watch { store: self.config.store.clone(), card };
-                let future = self.inner.call(Request::from_parts(head, body));
-                CardConsistencyFuture::calling(future, call, Some(watch))
-            }
-            Err(failure) => self.refuse(&call, failure),
-        }
+        CardConsistencyFuture::refused(self.config.refuse(call, failure), call)
     }
 }
 
-impl<R> Config<R> {
-    pub(super) fn held(&self, head: &Parts, call: &Call, now: Instant) -> Option<Arc<HeldCard>> {
-        let at = CardKeyRef::new(&head.uri, &head.headers)
-            .with_path(matching::base_path(head, call))
+impl<R, O> Config<R, O> {
+    fn key<'a, B>(&self, request: &'a Request<B>, call: &'a Call) -> CardKeyRef<'a> {
+        CardKeyRef::new(request.uri(), request.headers())
+            .with_path(matching::base_path(request, call))
             .with_version(call.version())
-            .with_tenant(call.tenant());
-        self.store.held(&at, now)
+            .with_tenant(call.tenant())
     }
 
-    pub(super) fn ask(&self, head: &Parts, call: &Call) -> Result<CardAsk, CardFailure> {
-        let target = matching::target_uri(head, call)?;
-        let (rules, asked) = (self.rules.clone(), call.clone());
+    pub(super) fn held<B>(&self, request: &Request<B>, call: &Call, now: Instant) -> Option<Arc<HeldCard>> {
+        let at = self.key(request, call);
+        let public = self.store.held(&at, now)?;
+        if self.wants_extended(call) { self.store.stands_in(&at, public, now) } else { Some(public) }
+    }
+
+    pub(super) fn ask<B>(&self, request: &Request<B>, call: &Call) -> Result<CardAsk, CardFailure> {
+        let target = matching::target_uri(request, call)?;
+        let (rules, asked) = (self.settings.rules.clone(), call.clone());
         let place = target.clone();
-        Ok(CardAsk::new(target, head.headers.clone())
+        let ask = CardAsk::new(target, request.headers().clone())
             .version(call.version())
             .tenant(call.tenant())
-            .bound(self.wait_of(head, call))
-            .counts(move |card| rules.counts(card, &asked, &place)))
+            .bound(self.wait_of(request, call))
+            .counts(move |card| rules.counts(card, &asked, &place));
+        if !self.wants_extended(call) {
+            return Ok(ask);
+        }
+        let (rules, call, method, uri) =
+            (self.settings.rules.clone(), call.clone(), request.method().clone(), request.uri().clone());
+        Ok(ask.extend(move |public| rules.extended_call(public, &call, &method, &uri)))
+    }
+
+    /// Who asks for the extended card itself does so by the public one.
+    fn wants_extended(&self, call: &Call) -> bool {
+        self.settings.extended_card && call.operation() != Some(Operation::GetExtendedAgentCard)
     }
 
     pub(super) fn prepare<B>(
         &self,
         card: &HeldCard,
         call: &mut Call,
-        head: &mut Parts,
-        body: &mut CallBody<B>,
+        request: &mut Request<CallBody<B>>,
     ) -> Result<(), CardFailure>
     where
         B: Body,
     {
-        self.rules.apply(card, call, head, body)
+        self.settings.rules.apply(card, call, request)
     }
 
     /// How long a call may wait for its card: no longer than what is left of its total, where that is known here.
-    pub(super) fn wait_of(&self, head: &Parts, call: &Call) -> Duration {
-        let total = head.extensions.get::<LimitOverrides>().and_then(LimitOverrides::longest_total);
-        let passed = call.began().map(|began| began.elapsed()).unwrap_or_default();
-        total.map_or(self.wait, |total| self.wait.min(total.saturating_sub(passed)))
+    pub(super) fn wait_of<B>(&self, request: &Request<B>, call: &Call) -> Duration {
+        let total = request.extensions().get::<LimitOverrides>().and_then(LimitOverrides::longest_total);
+        let passed = call.elapsed();
+        total.map_or(self.wait(), |total| self.wait().min(total.saturating_sub(passed)))
     }
 
     /// How long a call waits for its card at most.
     pub(super) fn wait(&self) -> Duration {
-        self.wait
+        self.settings.wait
+    }
+
+    /// How long the failure to get a call's card is remembered: until then the same call ends the same way.
+    pub(super) fn remembered<B>(&self, request: &Request<B>, call: &Call) -> Option<Duration> {
+        self.store.remembered(&self.key(request, call), clock::now())
+    }
+}
+
+impl<R, O> Config<R, O>
+where
+    O: Observe,
+{
+    /// Refused before dispatch.
+    pub(super) fn refuse(&self, call: &Call, failure: CardFailure) -> CallError {
+        self.refuse_until(call, failure, None)
+    }
+
+    /// The same for want of a card, which is not asked for again for so long.
+    pub(super) fn refuse_until(&self, call: &Call, failure: CardFailure, after: Option<Duration>) -> CallError {
+        let mut failure = Failure::of_card(failure, call.clone(), call.elapsed());
+        // Other credentials are another question, and may be asked at once.
+        failure.seen.retry_after = after.filter(|_| failure.class != Class::Unauthorized);
+        failure.remembered = failure.seen.retry_after.is_some();
+        let error = CallError::new(failure);
+        self.tell(&error);
+        error
+    }
+
+    /// Tells the observer of a call that fails here.
+    pub(super) fn tell(&self, error: &CallError) {
+        outcome::tell(&self.observer, &Outcome::of_error(error));
+    }
+
+    /// Tells the observer of a call that its caller let go of here.
+    pub(super) fn tell_abandoned(&self, call: &Call) {
+        outcome::tell(&self.observer, &Outcome::abandoned(call));
     }
 }
 
 /// The call goes somewhere else than its request said. Errors and layers below are to say where.
-pub(super) fn go_to(head: &mut Parts, call: &mut Call, uri: Uri) {
+pub(super) fn go_to<B>(request: &mut Request<B>, call: &mut Call, uri: Uri) {
     *call = std::mem::take(call).with_target(uri.clone());
-    head.uri = uri;
-    matching::tell(head, call);
+    *request.uri_mut() = uri;
+    matching::tell(request, call);
 }
 
 /// Completes a relative URI.
-fn complete(head: &mut Parts, call: &mut Call, origin: Option<&Uri>) -> Result<(), CardFailure> {
-    if head.uri.scheme().is_some() && head.uri.authority().is_some() {
+fn complete<B>(request: &mut Request<B>, call: &mut Call, origin: Option<&Uri>) -> Result<(), CardFailure> {
+    if request.uri().scheme().is_some() && request.uri().authority().is_some() {
         return Ok(());
     }
     let Some(origin) = origin else {
-        return Err(unusable(&head.uri, "it is relative: set origin(uri) on CardConsistencyLayer"));
+        return Err(unusable(request.uri(), "it is relative: set origin(uri) on CardConsistencyLayer"));
     };
-    let mut parts = std::mem::take(&mut head.uri).into_parts();
+    let mut parts = std::mem::take(request.uri_mut()).into_parts();
     parts.scheme = origin.scheme().cloned();
     parts.authority = origin.authority().cloned();
     parts.path_and_query = parts.path_and_query.or_else(|| Some(http::uri::PathAndQuery::from_static("/")));
     let uri = Uri::from_parts(parts).map_err(|_| unusable(origin, "it is no origin that completes a relative URI"))?;
-    go_to(head, call, uri);
+    go_to(request, call, uri);
     Ok(())
 }

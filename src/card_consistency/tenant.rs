@@ -1,6 +1,6 @@
 //! Sets the tenant of the selected interface in a request that names none (A2A 1.0 §8.3.2).
 
-use std::ops::Range;
+use std::{fmt, ops::Range};
 
 use bytes::{Bytes, BytesMut};
 use http::{HeaderMap, Uri, header::CONTENT_LENGTH, uri::PathAndQuery};
@@ -83,7 +83,7 @@ fn edited(text: &str, place: Range<usize>, with: &str) -> Option<Bytes> {
 pub(super) fn in_path(uri: &Uri, prefix: &str, tenant: &str) -> Option<Uri> {
     let path = uri.path();
     let operation = path.strip_prefix(prefix)?;
-    let tenant = utf8_percent_encode(tenant, SEGMENT);
+    let tenant = as_segment(tenant);
     let target = match uri.query() {
         Some(query) => format!("{prefix}/{tenant}{operation}?{query}"),
         None => format!("{prefix}/{tenant}{operation}"),
@@ -91,6 +91,11 @@ pub(super) fn in_path(uri: &Uri, prefix: &str, tenant: &str) -> Option<Uri> {
     let mut parts = uri.clone().into_parts();
     parts.path_and_query = Some(PathAndQuery::try_from(target).ok()?);
     Uri::from_parts(parts).ok()
+}
+
+/// The tenant as a segment of a path.
+pub(super) fn as_segment(tenant: &str) -> impl fmt::Display + '_ {
+    utf8_percent_encode(tenant, SEGMENT)
 }
 
 /// A declared length follows the body.

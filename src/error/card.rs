@@ -83,6 +83,8 @@ pub enum CardFailure {
         field: String,
         /// What stands there instead.
         why: String,
+        /// The card's.
+        location: Option<Box<Uri>>,
     },
     /// A URL that cannot or must not be called.
     #[non_exhaustive]
@@ -105,6 +107,8 @@ pub enum CardFailure {
         card_url: String,
         /// The target's URL.
         target_url: String,
+        /// The card's.
+        location: Option<Box<Uri>>,
     },
     /// The request carries another tenant than the interface (§8.3.2).
     #[non_exhaustive]
@@ -173,9 +177,12 @@ impl CardFailure {
     /// A flaw of the card that was found at `location`.
     pub(crate) fn of(flaw: CardFlaw, location: &Uri) -> Self {
         match flaw {
-            CardFlaw::MissingField { path, why } => Self::MissingField { field: path.into(), why: why.to_string() },
+            CardFlaw::MissingField { path, why } => {
+                let location = Some(Box::new(location.clone()));
+                Self::MissingField { field: path.into(), why: why.to_string(), location }
+            }
             CardFlaw::UnusableUrl { url, why } => Self::UnusableUrl { url: url.into(), why: why.to_string() },
-            CardFlaw::Mismatch(mismatch) => Self::of_mismatch(&mismatch),
+            CardFlaw::Mismatch(mismatch) => Self::of_mismatch(&mismatch, location),
             CardFlaw::Select(SelectFlaw::UnsupportedVersion { offered, wanted }) => Self::UnsupportedVersion {
                 offered: offers(&offered),
                 wanted: wanted.iter().map(|version| (String::new(), version.to_string())).collect(),
@@ -195,7 +202,7 @@ impl CardFailure {
         }
     }
 
-    fn of_mismatch(mismatch: &Mismatch) -> Self {
+    fn of_mismatch(mismatch: &Mismatch, location: &Uri) -> Self {
         let (card, target) = (mismatch.card().to_owned(), mismatch.target().to_owned());
         match mismatch.field() {
             field @ (MismatchField::Scheme | MismatchField::Authority | MismatchField::Path) => Self::UrlMismatch {
@@ -204,6 +211,7 @@ impl CardFailure {
                 target,
                 card_url: mismatch.card_url().to_owned(),
                 target_url: mismatch.target_url().to_owned(),
+                location: Some(Box::new(location.clone())),
             },
             MismatchField::Binding => Self::NoCompatibleInterface {
                 offered: vec![(card, String::new())],
@@ -216,6 +224,14 @@ impl CardFailure {
                 Self::TenantMismatch { card: Some(card).filter(|card| !card.is_empty()), request: target }
             }
         }
+    }
+
+    /// The same of the card that stands there.
+    pub(crate) fn found_at(mut self, at: &Uri) -> Self {
+        if let Self::MissingField { location, .. } | Self::UrlMismatch { location, .. } = &mut self {
+            *location = Some(Box::new(at.clone()));
+        }
+        self
     }
 
     /// A URL that cannot or must not be called, as a resolver of the user's may find it.
@@ -293,6 +309,7 @@ impl CardFailure {
     #[must_use]
     pub fn location(&self) -> Option<&Uri> {
         match self {
+            Self::MissingField { location, .. } | Self::UrlMismatch { location, .. } => location.as_deref(),
             Self::Unauthorized { location, .. }
             | Self::HttpStatus { location, .. }
             | Self::NotJson { location, .. }
@@ -359,20 +376,25 @@ impl fmt::Display for CardFailure {
                 write!(f, "the card at {} is larger than {limit} bytes", place(location))
             }
             Self::FetchTimeout { bound } => write!(f, "no card within {} ms", bound.as_millis()),
-            Self::MissingField { field, why } => {
-                write!(f, "the card's {} {}", escape(field, PEER_TEXT), escape(why, PEER_TEXT))
+            Self::MissingField { field, why, location } => {
+                f.write_str("the card's ")?;
+                write!(f, "{} {}", escape(field, PEER_TEXT), escape(why, PEER_TEXT))?;
+                found(location.as_deref(), f)
             }
             Self::UnusableUrl { url, why } => {
                 write!(f, "the URL \"{}\" cannot be called: {}", escape(url, PEER_TEXT), escape(why, PEER_TEXT))
             }
-            Self::UrlMismatch { field, card, target, card_url, target_url } => write!(
-                f,
-                "the card is another agent's: its {field} is \"{}\", the target's \"{}\" (card {}, target {})",
-                escape(card, PEER_TEXT),
-                escape(target, PEER_TEXT),
-                escape(card_url, PEER_TEXT),
-                escape(target_url, PEER_TEXT)
-            ),
+            Self::UrlMismatch { field, card, target, card_url, target_url, location } => {
+                write!(
+                    f,
+                    "the card is another agent's: its {field} is \"{}\", the target's \"{}\" (card {}, target {})",
+                    escape(card, PEER_TEXT),
+                    escape(target, PEER_TEXT),
+                    escape(card_url, PEER_TEXT),
+                    escape(target_url, PEER_TEXT)
+                )?;
+                found(location.as_deref(), f)
+            }
             Self::TenantMismatch { card, request } => {
                 write!(f, "the request is for tenant \"{}\", the card's interface ", escape(request, PEER_TEXT))?;
                 match card {
@@ -407,6 +429,14 @@ impl fmt::Display for CardFailure {
                 write!(f, "no connection to the card: {}", escape(&source.to_string(), PEER_TEXT))
             }
         }
+    }
+}
+
+/// Where the card stands of which that is said.
+fn found(location: Option<&Uri>, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    match location {
+        Some(location) => write!(f, ", at {}", place(location)),
+        None => Ok(()),
     }
 }
 
@@ -470,8 +500,11 @@ mod tests {
             failure.to_string(),
             "no card at https://a.example/x/.well-known/agent-card.json, https://a.example/.well-known/agent-card.json"
         );
-        let failure = CardFailure::MissingField { field: "skills[\"\n\"]".into(), why: "is absent".into() };
+        let failure =
+            CardFailure::MissingField { field: "skills[\"\n\"]".into(), why: "is absent".into(), location: None };
         assert_eq!(failure.to_string(), "the card's skills[\\\"\\n\\\"] is absent");
+        let failure = failure.found_at(&uri("https://user:pw@a.example/card.json?key=secret"));
+        assert!(failure.to_string().ends_with(" is absent, at https://a.example/card.json"), "{failure}");
         let failure = CardFailure::UnusableUrl { url: "x".repeat(10_000), why: "relative".into() };
         assert!(failure.to_string().len() < 200, "{failure}");
     }

@@ -66,7 +66,7 @@ macro_rules! kinds {
 
         impl StdError for $name {
             fn source(&self) -> Option<&(dyn StdError + 'static)> {
-                self.0.source()
+                self.0.source_of(|| CallError::$variant(self.clone()))
             }
         }
     )*};

@@ -4,7 +4,6 @@ mod card;
 mod display;
 mod failure;
 mod foreign;
-mod grpc_code;
 mod kinds;
 mod recognise;
 mod response;
@@ -21,10 +20,9 @@ pub use self::{
     retry::Retry,
 };
 pub(crate) use self::{
-    failure::{Failure, Seen},
+    failure::{Failure, Seen, Told},
     foreign::{broke_off, lost},
-    grpc_code::name_of as grpc_name,
-    recognise::{chain, recognise},
+    recognise::{call_error_in, chain, recognise},
 };
 
 use std::{error::Error as StdError, fmt, sync::Arc, time::Duration};
@@ -182,7 +180,7 @@ impl CallError {
     /// The gRPC status code, if the peer gave one: over HTTP+JSON, by the name in its `google.rpc.Status` (§11.6).
     #[must_use]
     pub fn grpc_code(&self) -> Option<i32> {
-        self.peer().and_then(|peer| peer.status.as_deref()).and_then(grpc_code::of_name)
+        self.peer().and_then(|peer| peer.status.as_deref()).and_then(crate::wire::grpc::code::code_of_name)
     }
 
     /// Whether the request may be sent again.
@@ -191,11 +189,13 @@ impl CallError {
         retry::of(self.failure())
     }
 
-    /// How long the peer asked to wait (`Retry-After`, or a `RetryInfo` detail).
+    /// How long the peer asked to wait (`Retry-After`, or a `RetryInfo` detail); of a card that could not be had, at least
+    /// as long as that is remembered.
     #[must_use]
     pub fn retry_after(&self) -> Option<Duration> {
-        let of_card = || self.failure().card.as_ref().and_then(|card| card.retry_after());
-        self.failure().seen.retry_after.or_else(|| self.peer().and_then(|peer| peer.retry_after)).or_else(of_card)
+        let of_card = self.failure().card.as_ref().and_then(|card| card.retry_after());
+        let of_head = self.failure().seen.retry_after.max(of_card);
+        of_head.or_else(|| self.peer().and_then(|peer| peer.retry_after))
     }
 
     /// Whether the agent may have begun to work: false only if the request cannot have reached it or was refused
@@ -314,6 +314,6 @@ impl fmt::Debug for CallError {
 
 impl StdError for CallError {
     fn source(&self) -> Option<&(dyn StdError + 'static)> {
-        self.failure().source()
+        self.failure().source_of(|| self.clone())
     }
 }

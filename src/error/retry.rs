@@ -6,7 +6,7 @@ use super::{CallError, Failure};
 use crate::{
     call::{Call, Operation, ProtocolVersion},
     outcome::{Class, OutcomeKind},
-    wire::A2aError,
+    wire::{A2aError, ErrorForm},
 };
 
 /// Whether a failed request may be sent again as it is (A2A 1.0 §3.3.1: a send need not be idempotent).
@@ -43,18 +43,23 @@ impl fmt::Display for Retry {
 }
 
 pub(super) fn of(failure: &Failure) -> Retry {
+    let asked_to_wait = failure.peer.as_ref().is_some_and(|peer| peer.retry_after.is_some());
+    // In the middle of a stream a refusal comes of work that began.
+    let nothing_done = failure.seen.events == 0 || is_idempotent(&failure.call);
     match failure.class {
-        Class::Auth | Class::Unauthorized => return Retry::AfterCredentials,
-        Class::RateLimited => return Retry::After,
-        Class::Unavailable if failure.seen.retry_after.is_some() => return Retry::After,
+        Class::Auth | Class::Unauthorized if nothing_done => return Retry::AfterCredentials,
+        Class::RateLimited if nothing_done => return Retry::After,
+        Class::Unavailable if nothing_done && (asked_to_wait || failure.seen.retry_after.is_some()) => {
+            return Retry::After;
+        }
         _ => {}
+    }
+    if failure.remembered && failure.seen.retry_after.is_some() {
+        return Retry::After;
     }
     if failure.card.as_ref().is_some_and(|card| card.retry_after().is_some()) {
         return Retry::After;
     }
-    let asked_to_wait = failure.peer.as_ref().is_some_and(|peer| peer.retry_after.is_some());
-    // In the middle of a stream it comes of work that began.
-    let nothing_done = failure.seen.events == 0 || is_idempotent(&failure.call);
     if matches!(failure.kind, OutcomeKind::Refused | OutcomeKind::Stale) && asked_to_wait && nothing_done {
         return Retry::After;
     }
@@ -70,11 +75,12 @@ pub(super) fn work_may_have_started(failure: &Failure) -> bool {
     }
     match failure.class {
         Class::Ready | Class::Connect | Class::Tls => false,
+        // A refusal in the middle of a stream comes of work that began.
+        _ if matches!(failure.kind, OutcomeKind::Refused | OutcomeKind::Stale) && failure.seen.events > 0 => true,
         // Refused by a front door, before any agent saw it.
         Class::Auth | Class::RateLimited | Class::EndpointNotFound | Class::UnsupportedMedia => false,
         Class::TooLarge => failure.kind != OutcomeKind::Refused,
-        // A refusal in the middle of a stream comes of work that began.
-        Class::PeerError | Class::SkillUnavailable if failure.seen.events == 0 => !refuses_before_work(failure),
+        Class::PeerError | Class::SkillUnavailable => !refuses_before_work(failure),
         // A redirect may stand for work done elsewhere (303), a 503 for a connection lost behind a proxy.
         _ => true,
     }
@@ -83,8 +89,12 @@ pub(super) fn work_may_have_started(failure: &Failure) -> bool {
 /// Errors that the specification gives to requests which are turned away as they are, no work done (§3.3.2).
 fn refuses_before_work(failure: &Failure) -> bool {
     let status = failure.seen.status.map(|status| status.as_u16());
-    let Some(error) = failure.peer.as_ref().and_then(|peer| peer.kind(status)) else {
+    let Some(peer) = failure.peer.as_ref() else {
         return false;
+    };
+    let Some(error) = peer.kind(status) else {
+        // Whatever is not implemented, nothing was done.
+        return peer.form == ErrorForm::Grpc && peer.status.as_deref() == Some("UNIMPLEMENTED");
     };
     !matches!(error, A2aError::Internal | A2aError::InvalidAgentResponse)
 }

@@ -56,9 +56,12 @@ pub(super) fn is_of_skill(failure: &Failure) -> bool {
         return false;
     }
     let Some(peer) = peer else { return false };
-    if peer.kind(seen.status.map(|status| status.as_u16())) != Some(A2aError::UnsupportedOperation) {
-        return false;
-    }
     let names_skills = peer.region.is_some() || peer.available_skills.is_some();
+    match peer.kind(seen.status.map(|status| status.as_u16())) {
+        Some(A2aError::UnsupportedOperation) => {}
+        // Six errors share a status (§5.4), and where nothing else tells them apart, this does.
+        None if names_skills && peer.code.is_none() => return true,
+        _ => return false,
+    }
     names_skills || (call.begins_task() && (!call.is_streaming() || seen.events > 0))
 }

@@ -4,13 +4,38 @@
 //! region right now, only the endpoint can tell.
 
 mod availability;
+mod body;
+mod builder;
+mod core;
+mod endpoint;
 mod error;
+mod future;
+mod key;
+mod layer;
 mod lease;
+mod place;
+mod probe;
+mod prober;
+#[cfg(feature = "redis")]
+mod redis;
+mod schedule;
+mod service;
+mod verdict;
+mod watch;
 
+#[cfg(feature = "redis")]
+#[cfg_attr(docsrs, doc(cfg(feature = "redis")))]
+pub use self::redis::{RedisStore, RedisStoreBuilder, RedisStoreStats};
 pub use self::{
     availability::{
         Availability, AvailabilityEntry, AvailabilityStats, Change, Link, SkillAvailability, SkillAvailabilityBuilder,
         SkillKey, Store,
     },
+    body::ProbeCacheBody,
+    builder::ProbeCacheBuilder,
+    endpoint::EndpointState,
     error::ProbeCacheError,
+    future::ProbeCacheFuture,
+    layer::{EndpointEntry, ProbeCacheLayer},
+    service::ProbeCacheService,
 };

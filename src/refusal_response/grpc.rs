@@ -3,8 +3,10 @@
 use http::{HeaderMap, HeaderName, HeaderValue};
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 
-use super::{base64, problem::Problem, protobuf::Message, reply::Version};
-use crate::wire::A2aError;
+use super::{base64, problem::Problem, reply::Version};
+use crate::wire::{A2aError, grpc::encode::Message};
+#[cfg(feature = "tonic")]
+use crate::{call::ProtocolVersion, error::CallError};
 
 /// All that a `grpc-message` may not hold as it is, beside what is no ASCII.
 const ENCODED: &AsciiSet = &CONTROLS.add(b'%');
@@ -30,26 +32,36 @@ pub(super) fn trailers(problem: &Problem, version: Version) -> HeaderMap {
     trailers
 }
 
+/// The same for an error that nothing but tonic renders.
+#[cfg(feature = "tonic")]
+pub(crate) fn trailers_of(error: &CallError) -> HeaderMap {
+    let version = match error.call().version() {
+        Some(version) if version < ProtocolVersion::V1_0 => Version::Old,
+        known => Version::Current(known),
+    };
+    trailers(&Problem::of(&error.clone().into()), version)
+}
+
 /// A `google.rpc.Status`, with an `ErrorInfo` and perhaps a `RetryInfo` in it.
 fn status(problem: &Problem, code: u8) -> Message {
-    let mut info = Message::default().text(1, &problem.row.reason).text(2, problem.row.domain);
+    let mut info = Message::new().text(1, &problem.row.reason).text(2, problem.row.domain);
     for (name, value) in &problem.metadata {
-        info = info.entry(3, name, value);
+        info = info.message(3, Message::new().text(1, name).text(2, value));
     }
-    let mut status = Message::default()
-        .integer(1, u64::from(code))
+    let mut status = Message::new()
+        .number(1, u64::from(code))
         .text(2, &problem.message)
-        .message(3, &any("type.googleapis.com/google.rpc.ErrorInfo", &info));
+        .message(3, any("type.googleapis.com/google.rpc.ErrorInfo", &info));
     if let Some(after) = problem.retry_after {
         // A Duration's seconds are signed, and end with the year 9999; so long nobody waits.
         let seconds = after.as_secs().min(315_576_000_000);
-        let delay = Message::default().integer(1, seconds).integer(2, u64::from(after.subsec_nanos()));
-        let info = Message::default().message(1, &delay);
-        status = status.message(3, &any("type.googleapis.com/google.rpc.RetryInfo", &info));
+        let delay = Message::new().number(1, seconds).number(2, u64::from(after.subsec_nanos()));
+        let info = Message::new().message(1, delay);
+        status = status.message(3, any("type.googleapis.com/google.rpc.RetryInfo", &info));
     }
     status
 }
 
 fn any(name: &str, message: &Message) -> Message {
-    Message::default().text(1, name).message(2, message)
+    Message::new().text(1, name).bytes(2, message.as_bytes())
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Map, Value, json};
 
 use super::{problem::Problem, reply::Version};
-use crate::{error::grpc_name, wire::JsonRpcId};
+use crate::wire::{JsonRpcId, grpc::code::name_of_code};
 
 /// An error response (JSON-RPC 2.0 §5.1; A2A 1.0 §9.5).
 pub(super) fn json_rpc(problem: &Problem, id: &JsonRpcId, version: Version) -> String {
@@ -21,7 +21,7 @@ pub(super) fn http_json(problem: &Problem, version: Version) -> String {
         Version::Current(_) => {
             let status = json!({
                 "code": problem.row.http.as_u16(),
-                "status": grpc_name(problem.row.grpc),
+                "status": name_of_code(problem.row.grpc),
                 "message": problem.message,
                 "details": details(problem),
             });

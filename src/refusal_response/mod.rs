@@ -7,14 +7,14 @@
 //!
 //! | outcome | JSON-RPC | HTTP | gRPC | `ErrorInfo.reason` |
 //! | --- | --- | --- | --- | --- |
-//! | `refused` | the peer's own answer, byte for byte | | | |
+//! | `refused`, `stale` with the peer's answer | the peer's own answer, byte for byte | | | |
 //! | `broken` | -32006 | 500 | INTERNAL | `INVALID_AGENT_RESPONSE` |
 //! | `timeout` | -32603 | 504 | DEADLINE_EXCEEDED | `CAPABILITY_TIMEOUT` |
 //! | `transport` | -32603 | 502 | UNAVAILABLE | `AGENT_UNREACHABLE` |
 //! | `card`, a capability or extension | -32003, -32004, -32008 | 400 | FAILED_PRECONDITION | the specification's |
 //! | `card`, a version | -32009 | 400 | FAILED_PRECONDITION | `VERSION_NOT_SUPPORTED` |
 //! | `card`, anything else | -32603 | 502 | FAILED_PRECONDITION | `AGENT_CARD_RESOLUTION` |
-//! | `stale/skill_unavailable` | -32004 | 400 | FAILED_PRECONDITION | `UNSUPPORTED_OPERATION` |
+//! | `stale/skill_unavailable`, remembered | -32004 | 400 | FAILED_PRECONDITION | `UNSUPPORTED_OPERATION` |
 //! | `stale/endpoint_not_conforming` | -32603 | 502 | FAILED_PRECONDITION | `ENDPOINT_NOT_CONFORMING` |
 //! | a layer in between shed the load | -32603 | 503 | UNAVAILABLE | `UNAVAILABLE` |
 //! | a layer in between failed otherwise | -32603 | 500 | INTERNAL | `INTERNAL_ERROR` |
@@ -57,7 +57,6 @@ mod layer;
 mod message;
 mod own;
 mod problem;
-mod protobuf;
 mod reply;
 mod row;
 mod service;
@@ -66,6 +65,8 @@ mod unfinished;
 #[cfg(test)]
 mod tests;
 
+#[cfg(feature = "tonic")]
+pub(crate) use self::grpc::trailers_of as grpc_trailers_of;
 pub use self::{
     body::RefusalResponseBody, future::RefusalResponseFuture, layer::RefusalResponseLayer,
     service::RefusalResponseService,

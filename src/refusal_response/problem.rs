@@ -15,7 +15,7 @@ use super::{
     reply::{Form, Version},
     row::Row,
 };
-use crate::{error::CallError, outcome::OutcomeKind, wire::text::escape};
+use crate::{error::CallError, wire::text::escape};
 
 /// At most so many characters of an id in the metadata.
 const ID: usize = 256;

@@ -123,7 +123,7 @@ fn card(class: Class) -> CardFailure {
         }
         Class::TooLarge => CardFailure::TooLarge { limit: 9, location: place() },
         Class::FetchTimeout => CardFailure::FetchTimeout { bound: Duration::from_secs(10) },
-        Class::MissingField => CardFailure::MissingField { field: "name".into(), why: text() },
+        Class::MissingField => CardFailure::MissingField { field: "name".into(), why: text(), location: None },
         Class::UnusableUrl => CardFailure::UnusableUrl { url: text(), why: text() },
         Class::UrlMismatch => CardFailure::UrlMismatch {
             field: "path",
@@ -131,6 +131,7 @@ fn card(class: Class) -> CardFailure {
             target: text(),
             card_url: text(),
             target_url: text(),
+            location: None,
         },
         Class::TenantMismatch => CardFailure::TenantMismatch { card: None, request: text() },
         Class::NoCompatibleInterface => CardFailure::NoCompatibleInterface { offered: vec![], wanted: vec![] },

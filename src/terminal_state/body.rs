@@ -141,6 +141,10 @@ impl Replay {
         Self::new(pieces, None)
     }
 
+    pub(super) fn with_trailers(bytes: Bytes, trailers: HeaderMap) -> Self {
+        Self { trailers: Some(Box::new(trailers)), ..Self::of(bytes) }
+    }
+
     /// A stream of one event that holds `document`.
     pub(super) fn event_of(document: &Pieces) -> Self {
         Self::of(event_of(document))

@@ -153,6 +153,11 @@ impl Deadlines {
         }
     }
 
+    /// What ends the call at the latest.
+    pub(super) fn total(&self) -> Due {
+        Due { at: self.total_at, class: Class::Total, bound: self.total }
+    }
+
     /// What ends the call next, as of the last look at the clock.
     pub(super) fn due(&self, limits: &Limits) -> Due {
         let since = self.since.unwrap_or(self.bytes_at);
@@ -170,7 +175,7 @@ impl Deadlines {
             Phase::Linger => of(since, limits.linger, Class::Success),
             Phase::AuthWait => of(since, limits.auth_wait, Class::Success),
         };
-        if self.total_at < phase.at { Due { at: self.total_at, class: Class::Total, bound: self.total } } else { phase }
+        if self.total_at < phase.at { self.total() } else { phase }
     }
 }
 

@@ -13,6 +13,7 @@ use pin_project_lite::pin_project;
 use tokio::{task::coop, time::Instant};
 
 use super::{
+    answer::AnswerJudge,
     deadline::{Deadlines, Due, Phase},
     layer::Config,
     recovery::Recovery,
@@ -22,11 +23,12 @@ use super::{
 };
 use crate::{
     call::{Call, Operation},
+    clock,
     error::{BoxError, CallError, Failure, Seen, recognise},
     limits::{Bounds, LimitOverrides},
     outcome::{Class, Observe, Outcome, OutcomeKind},
     transport::{self, Fault},
-    wire::{Facts, Flaw, JsonRpcId, Judge, TaskState, Tolerated, Verdict},
+    wire::{Facts, Flaw, GrpcJudge, JsonRpcId, Judge, TaskState, Tolerated, Verdict},
 };
 
 /// So many frames may come without a Pending before the clock is read, and so many bytes: a timer alone does not bound
@@ -108,10 +110,12 @@ where
     pub(super) call: Call,
     pub(super) seen: Seen,
     /// Of an answer that is judged as a whole. It lives here because here nothing is moved.
-    pub(super) judge: Judge,
+    pub(super) judge: AnswerJudge,
     /// Where the request went, if the call does not say so itself.
     target: Option<Uri>,
     own_bounds: Option<Box<Bounds>>,
+    /// The time that the request itself gives the call.
+    asked_total: Option<Duration>,
     deadlines: Deadlines,
     began: Instant,
     dispatched: Instant,
@@ -123,6 +127,12 @@ where
     waited: bool,
     origin: Option<Box<Origin>>,
     settled: bool,
+    /// Of the answer's body, for the outcome.
+    bytes: u64,
+    /// Read where somebody observes.
+    first_event: Option<Instant>,
+    #[cfg(feature = "tracing")]
+    pub(super) span: Option<crate::observability::CallSpan>,
 }
 
 impl<O> Flight<O>
@@ -134,24 +144,30 @@ where
         call: Call,
         target: Option<Uri>,
         overrides: Option<&LimitOverrides>,
+        asked_total: Option<Duration>,
         origin: Option<Box<Origin>>,
         unread: bool,
     ) -> Self {
-        let dispatched = Instant::now();
+        let dispatched = clock::now();
         let began = call.began().unwrap_or(dispatched);
         let shared = config.bounds(&call);
         let own_bounds =
             overrides.map(|by| Box::new(Bounds::new(shared.overridden(by).cut_to_total(call.is_streaming()))));
         let limits = own_bounds.as_deref().unwrap_or(shared);
-        let deadlines =
-            Deadlines::new(began, dispatched, head_of(&call, limits, unread), limits.total_of(call.is_streaming()));
+        let total = total_of(limits, call.is_streaming(), asked_total);
+        let deadlines = Deadlines::new(began, dispatched, head_of(&call, limits, unread), total);
+        let judge = match shape::grpc(&call) {
+            None => AnswerJudge::Json(Judge::new(shape::foreign_method())),
+            Some(expected) => AnswerJudge::Grpc(GrpcJudge::new(expected, limits.max_unary_body)),
+        };
         Self {
             config,
             call,
             seen: Seen::default(),
-            judge: Judge::new(shape::foreign_method()),
+            judge,
             target,
             own_bounds,
+            asked_total,
             deadlines,
             began,
             dispatched,
@@ -161,6 +177,10 @@ where
             waited: false,
             origin,
             settled: false,
+            bytes: 0,
+            first_event: None,
+            #[cfg(feature = "tracing")]
+            span: None,
         }
     }
 
@@ -188,10 +208,13 @@ where
         self.call.id().unwrap_or(&JsonRpcId::Other)
     }
 
-    /// What the judge of the whole answer says.
-    pub(super) fn verdict(&mut self) -> Verdict {
+    /// What the judge of the whole answer says; of a gRPC one its status says more.
+    pub(super) fn verdict(&mut self) -> Option<Verdict> {
         let id = self.call.id().unwrap_or(&JsonRpcId::Other);
-        self.judge.finish(id)
+        match &mut self.judge {
+            AnswerJudge::Json(judge) => Some(judge.finish(id)),
+            AnswerJudge::Grpc(_) => None,
+        }
     }
 
     pub(super) fn status(&self) -> StatusCode {
@@ -208,11 +231,14 @@ where
 
     /// The total of a call whose answer turned out to be a stream, or not to be one.
     pub(super) fn answer_is_stream(&mut self, stream: bool) {
-        let total = self.limits().total_of(stream);
+        let total = total_of(self.limits(), stream, self.asked_total);
         self.deadlines.set_total(self.began, total);
     }
 
     pub(super) fn note_event(&mut self) {
+        if self.first_event.is_none() && self.config.observer.listens() {
+            self.first_event = Some(Instant::now());
+        }
         self.deadlines.note_event();
     }
 
@@ -244,6 +270,7 @@ where
         self.waited = std::mem::take(&mut self.pending);
         self.frames_unchecked += 1;
         self.bytes_unchecked = self.bytes_unchecked.saturating_add(len);
+        self.bytes = self.bytes.saturating_add(len as u64);
     }
 
     /// After a frame was judged: which bound was reached, if so much came without a Pending that the clock is due to
@@ -302,11 +329,41 @@ where
             Ok(error) => return error,
             Err(error) => error,
         };
-        let Fault { class, what, never_sent } = transport::classify(&*error);
-        let mut failure = self.failure(OutcomeKind::Transport, class, what);
+        if transport::is_expired(&*error) {
+            let mut failure = self.failure(OutcomeKind::Timeout, Class::Total, "a timer of the client below fired");
+            failure.never_sent = before_sending;
+            failure.source = Some(Arc::new(error));
+            return CallError::new(failure);
+        }
+        let fault = transport::classify(&*error);
+        let Fault { class, what, never_sent } = fault;
+        let mut failure = self.failure(fault.kind(), class, what);
         failure.never_sent = never_sent || before_sending;
         failure.source = Some(Arc::new(transport::without_secrets(error)));
         CallError::new(failure)
+    }
+
+    /// The client below failed before a head came. If that was for want of time, by the same clock that the request gives
+    /// the call (a client may keep to `grpc-timeout` too), it is the timeout that it would have been.
+    pub(super) fn lost_or_late(&self, error: BoxError) -> CallError {
+        let due = self.deadlines.total();
+        if self.asked_total.is_none() || Instant::now() < due.at {
+            return self.lost(error, false);
+        }
+        match recognise(error) {
+            Ok(error) => error,
+            Err(error) => {
+                let mut failure = self.failure(OutcomeKind::Timeout, due.class, "not finished");
+                failure.bound = Some(due.bound);
+                failure.source = Some(Arc::new(transport::without_secrets(error)));
+                CallError::new(failure)
+            }
+        }
+    }
+
+    /// What is left of the call's total.
+    pub(super) fn left(&self) -> Duration {
+        self.deadlines.total().at.saturating_duration_since(self.dispatched)
     }
 
     /// The body broke off.
@@ -418,6 +475,12 @@ where
         task_state: Option<TaskState>,
         tolerated: Tolerated,
     ) {
+        if !self.config.observer.listens() {
+            return;
+        }
+        if let Some(error) = error {
+            error.failure().told.set();
+        }
         self.config.observer.observe(&Outcome {
             kind,
             class,
@@ -425,13 +488,24 @@ where
             target: self.target.as_ref().or_else(|| self.call.target()),
             error,
             status: self.seen.status,
+            grpc_code: self.seen.grpc_code,
             task_id,
             task_state,
             events: self.seen.events,
             tolerated,
             began: self.began,
+            first_event: self.first_event,
+            bytes: self.bytes,
+            #[cfg(feature = "tracing")]
+            span: self.span.as_ref(),
         });
     }
+}
+
+/// The whole of a call; no longer than the request itself gives it.
+fn total_of(bounds: &Bounds, stream: bool, asked: Option<Duration>) -> Duration {
+    let total = bounds.total_of(stream);
+    asked.map_or(total, |asked| total.min(asked))
 }
 
 /// From the call to the response head. A request that nobody read may be a send: JSON-RPC without a `CallLayer`.

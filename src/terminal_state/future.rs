@@ -16,19 +16,22 @@ use pin_project_lite::pin_project;
 
 use super::{
     TerminalStateBody,
+    answer::{AnswerJudge, StreamExpected},
     body::Replay,
     flight::{Boxed, Flight, Rescue},
+    grpc::{self, GrpcPlan, Kept},
     judging::{self, Plan},
     live::Live,
     passing::Passing,
     rescue::Rescued,
+    shape,
     whole::{Purpose, Whole},
 };
 use crate::{
     call::Binding,
     error::{BoxError, CallError, PeerResponse},
     outcome::{Class, Observe, OutcomeKind},
-    wire::Expected,
+    wire::{Expected, GrpcExpected, grpc::frame::PREFIX},
 };
 
 pin_project! {
@@ -110,7 +113,8 @@ where
                     match future.poll(cx) {
                         Poll::Ready(Ok(response)) => {
                             let (head, body) = response.into_parts();
-                            match head_came(&head, body.size_hint().lower(), timed.as_mut().flight()) {
+                            let shape = BodyShape { length: body.size_hint().lower(), is_empty: body.is_end_stream() };
+                            match head_came(&head, shape, timed.as_mut().flight()) {
                                 Start::Whole { purpose, expected } => {
                                     let whole = Whole::new(head, purpose, expected, timed.as_mut().flight());
                                     this.state.set(State::Whole { body, whole });
@@ -132,7 +136,7 @@ where
                         }
                         Poll::Ready(Err(error)) => {
                             let flight = timed.as_mut().flight();
-                            failed(flight.lost(error.into(), false), flight)
+                            failed(flight.lost_or_late(error.into()), flight)
                         }
                         Poll::Pending => {
                             let due = ready!(timed.as_mut().poll_bounds(cx));
@@ -202,20 +206,31 @@ where
 /// What to do about the body behind a head.
 enum Start {
     Whole { purpose: Purpose, expected: Option<Expected> },
-    Stream(Expected),
+    Stream(StreamExpected),
     Pass { read_along: Option<Expected> },
     Failed(CallError),
 }
 
-/// `length`: what the body holds at least.
-fn head_came<O>(head: &Parts, length: u64, flight: &mut Flight<O>) -> Start
+/// What is known of a body before it is read.
+#[derive(Clone, Copy)]
+struct BodyShape {
+    /// It holds at least so much.
+    length: u64,
+    /// There is none.
+    is_empty: bool,
+}
+
+fn head_came<O>(head: &Parts, body: BodyShape, flight: &mut Flight<O>) -> Start
 where
     O: Observe,
 {
     flight.seen.status = Some(head.status);
+    if let Some(expected) = shape::grpc(&flight.call) {
+        return grpc_head_came(head, body, expected, flight);
+    }
     let (purpose, expected) = match judging::plan(&flight.call, head.status, &head.headers) {
         Plan::Pass { read_along } => return Start::Pass { read_along },
-        Plan::Stream(expected) => return Start::Stream(expected),
+        Plan::Stream(expected) => return Start::Stream(StreamExpected::Events(expected)),
         Plan::Broken(class, what) => {
             let error = broken_by_head(head, class, what, flight);
             flight.fail(&error);
@@ -226,12 +241,53 @@ where
         Plan::Downgrade(expected) => (Purpose::Downgrade, Some(expected)),
     };
     // A length that is declared too large need not be read to be refused.
-    if purpose != Purpose::Refusal && length > flight.limits().max_unary_body as u64 {
+    if purpose != Purpose::Refusal && body.length > flight.limits().max_unary_body as u64 {
         let error = broken_by_head(head, Class::TooLarge, "the body is larger than max_unary_body", flight);
         flight.fail(&error);
         return Start::Failed(error);
     }
     Start::Whole { purpose, expected }
+}
+
+fn grpc_head_came<O>(head: &Parts, body: BodyShape, expected: GrpcExpected, flight: &mut Flight<O>) -> Start
+where
+    O: Observe,
+{
+    let broken = match grpc::plan(head.status, &head.headers) {
+        GrpcPlan::Messages { coded } if flight.call.is_streaming() => {
+            return Start::Stream(StreamExpected::Messages { expected, coded });
+        }
+        GrpcPlan::Messages { .. }
+            if body.length > (flight.limits().max_unary_body as u64).saturating_add(PREFIX as u64) =>
+        {
+            Some((Class::TooLarge, "the body is larger than max_unary_body"))
+        }
+        GrpcPlan::Messages { coded } => {
+            if let (AnswerJudge::Grpc(judge), true) = (&mut flight.judge, coded) {
+                judge.allow_compressed();
+            }
+            return Start::Whole { purpose: Purpose::Result, expected: None };
+        }
+        GrpcPlan::ErrorBody => return Start::Whole { purpose: Purpose::Refusal, expected: None },
+        GrpcPlan::Broken(class, what) => Some((class, what)),
+        GrpcPlan::Refused => None,
+    };
+    let refusal = || {
+        let kept = Kept { headers: &head.headers, trailers: None, body: Bytes::new(), truncated: !body.is_empty };
+        kept.refusal(flight)
+    };
+    let error = match broken {
+        Some((class, what)) => Some(broken_by_head(head, class, what, flight)),
+        None => refusal(),
+    };
+    match error {
+        Some(error) => {
+            flight.fail(&error);
+            Start::Failed(error)
+        }
+        // A status is there, or it would not have refused.
+        None => Start::Whole { purpose: Purpose::Result, expected: None },
+    }
 }
 
 /// The head alone says that this is no answer: the body is not waited for.
@@ -263,7 +319,9 @@ where
     O: Observe,
 {
     let streaming = flight.call.is_streaming();
+    let is_grpc = flight.call.binding() == Some(Binding::Grpc);
     let media = match flight.call.binding() {
+        Some(Binding::Grpc) => "application/grpc",
         _ if streaming => "text/event-stream",
         Some(Binding::HttpJson) => "application/a2a+json",
         _ => "application/json",
@@ -273,7 +331,10 @@ where
         .map(|origin| if streaming { origin.event(&rescued) } else { origin.body(&rescued) })
         .unwrap_or_default();
     flight.succeed_as_rescued(&rescued, u64::from(streaming));
-    let mut response = Response::new(TerminalStateBody::replay(Replay::of(body)));
+    let mut response = Response::new(TerminalStateBody::replay(match is_grpc {
+        true => Replay::with_trailers(body, grpc::ok_trailers(None)),
+        false => Replay::of(body),
+    }));
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(media));
     response
 }

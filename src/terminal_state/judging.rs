@@ -32,8 +32,10 @@ pub(super) enum Plan {
 }
 
 /// Where a decompression layer belongs, told to who needs one.
-const CODED: &str =
+pub(super) const CODED: &str =
     "the body has a content coding that nobody decoded: put a decompression layer directly below this one";
+
+pub(super) const MEDIA: &str = "the answer is of a media type that no success has";
 
 pub(super) fn plan(call: &Call, status: StatusCode, headers: &HeaderMap) -> Plan {
     let media = media_type(headers);
@@ -58,7 +60,7 @@ pub(super) fn plan(call: &Call, status: StatusCode, headers: &HeaderMap) -> Plan
         MediaType::Absent if streaming && status != StatusCode::NO_CONTENT => Plan::Stream(expected),
         MediaType::Json | MediaType::Absent if streaming => Plan::Downgrade(shape::downgraded(expected)),
         MediaType::Json | MediaType::Absent => Plan::Whole(expected),
-        _ => Plan::Broken(Class::WrongMediaType, "the answer is of a media type that no success has"),
+        _ => Plan::Broken(Class::WrongMediaType, MEDIA),
     };
     match plan {
         Plan::Broken(..) => plan,
@@ -72,7 +74,7 @@ pub(super) fn media_type(headers: &HeaderMap) -> MediaType {
 }
 
 /// The content coding, if there is one.
-fn coding(headers: &HeaderMap) -> Option<&str> {
+pub(super) fn coding(headers: &HeaderMap) -> Option<&str> {
     let codings = headers
         .get_all(CONTENT_ENCODING)
         .into_iter()

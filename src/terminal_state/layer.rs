@@ -16,7 +16,7 @@ use crate::{
 ///
 /// Directly above the client, or above a decompression layer if there is one. It judges what a
 /// [`CallLayer`](crate::CallLayer) above it named, or a caller's own [`Call`]; without either, what path
-/// and headers tell (HTTP+JSON is told by its paths, JSON-RPC is not). Calls that nobody can name get bounds and caps:
+/// and headers tell (HTTP+JSON and gRPC are told by their paths, JSON-RPC is not). Calls that nobody can name get bounds and caps:
 /// their status and body pass.
 ///
 /// ```
@@ -40,6 +40,7 @@ pub(super) struct Config<O> {
     per_operation: [Option<Box<Bounds>>; Operation::COUNT],
     pub(super) strict: bool,
     pub(super) adapt_downgrade: bool,
+    pub(super) send_grpc_timeout: bool,
     pub(super) observer: O,
     pub(super) recovery: Option<Recovery>,
 }
@@ -59,10 +60,7 @@ impl TerminalStateLayer {
     /// The default bounds, tolerant, observed by nobody.
     #[must_use]
     pub fn new() -> Self {
-        // The defaults do not contradict each other; a test says so.
-        let TerminalStateBuilder { limits, strict, adapt_downgrade, observer, recovery, .. } = Self::builder();
-        let (bounds, per_operation) = (Bounds::new(limits), Default::default());
-        Self { config: Arc::new(Config { bounds, per_operation, strict, adapt_downgrade, observer, recovery }) }
+        Self::observed(())
     }
 
     /// Sets bounds and options.
@@ -72,9 +70,22 @@ impl TerminalStateLayer {
             overrides: Vec::new(),
             strict: false,
             adapt_downgrade: false,
+            send_grpc_timeout: false,
             observer: (),
             recovery: None,
         }
+    }
+}
+
+impl<O> TerminalStateLayer<O> {
+    /// The default bounds, tolerant.
+    pub(crate) fn observed(observer: O) -> Self {
+        // The defaults do not contradict each other; a test says so.
+        let TerminalStateBuilder { limits, strict, adapt_downgrade, send_grpc_timeout, recovery, .. } =
+            TerminalStateLayer::builder();
+        let (bounds, per_operation) = (Bounds::new(limits), Default::default());
+        let config = Config { bounds, per_operation, strict, adapt_downgrade, send_grpc_timeout, observer, recovery };
+        Self { config: Arc::new(config) }
     }
 }
 
@@ -112,6 +123,7 @@ pub struct TerminalStateBuilder<O = ()> {
     overrides: Vec<(Operation, LimitOverrides)>,
     strict: bool,
     adapt_downgrade: bool,
+    send_grpc_timeout: bool,
     observer: O,
     recovery: Option<Recovery>,
 }
@@ -144,13 +156,25 @@ impl<O> TerminalStateBuilder<O> {
         self
     }
 
+    /// Tells gRPC agents, by `grpc-timeout`, how much time is left of the call's total, in place of what the caller told
+    /// them: that is part of it already. Default: off, and the caller's own goes on as it is.
+    ///
+    /// An agent that keeps to it ends the call itself, with `DEADLINE_EXCEEDED`, or, where it is written with tonic, with
+    /// `CANCELLED` and "Timeout expired": a [`Refusal`](crate::Refusal), if it comes sooner than this layer's own
+    /// [`CapabilityTimeout`](crate::CapabilityTimeout) of class `total`. A tonic client below keeps to it too, up to the
+    /// response head; its error then is that same timeout, with tonic's as source.
+    pub fn send_grpc_timeout(mut self, send: bool) -> Self {
+        self.send_grpc_timeout = send;
+        self
+    }
+
     /// Told of each call's end. Default: nobody.
     pub fn observe<P>(self, observer: P) -> TerminalStateBuilder<P>
     where
         P: Observe,
     {
-        let Self { limits, overrides, strict, adapt_downgrade, observer: _, recovery } = self;
-        TerminalStateBuilder { limits, overrides, strict, adapt_downgrade, observer, recovery }
+        let Self { limits, overrides, strict, adapt_downgrade, send_grpc_timeout, observer: _, recovery } = self;
+        TerminalStateBuilder { limits, overrides, strict, adapt_downgrade, send_grpc_timeout, observer, recovery }
     }
 
     /// What is done about a task that a failed or abandoned call leaves behind. Default: nothing.
@@ -166,7 +190,7 @@ impl<O> TerminalStateBuilder<O> {
     /// If the bounds contradict each other, are zero or no bound at all, or the recovery does nothing. The error names
     /// the setting and the fix.
     pub fn build(self) -> Result<TerminalStateLayer<O>, ConfigError> {
-        let Self { limits, overrides, strict, adapt_downgrade, observer, recovery } = self;
+        let Self { limits, overrides, strict, adapt_downgrade, send_grpc_timeout, observer, recovery } = self;
         check(&limits, None)?;
         if let Some(why) = recovery.as_ref().and_then(Recovery::does_nothing) {
             return Err(ConfigError { setting: "recovery", operation: None, why: why.into() });
@@ -178,7 +202,8 @@ impl<O> TerminalStateBuilder<O> {
             check(&changed, Some(*operation))?;
             *slot = Some(Box::new(Bounds::new(changed)));
         }
-        let config = Config { bounds: Bounds::new(limits), per_operation, strict, adapt_downgrade, observer, recovery };
+        let bounds = Bounds::new(limits);
+        let config = Config { bounds, per_operation, strict, adapt_downgrade, send_grpc_timeout, observer, recovery };
         Ok(TerminalStateLayer { config: Arc::new(config) })
     }
 }
@@ -197,6 +222,7 @@ impl<O> fmt::Debug for TerminalStateBuilder<O> {
             .field("overrides", &self.overrides)
             .field("strict", &self.strict)
             .field("adapt_downgrade", &self.adapt_downgrade)
+            .field("send_grpc_timeout", &self.send_grpc_timeout)
             .finish_non_exhaustive()
     }
 }
@@ -211,6 +237,10 @@ pub struct ConfigError {
 }
 
 impl ConfigError {
+    pub(crate) fn new(setting: &'static str, why: impl Into<String>) -> Self {
+        Self { setting, operation: None, why: why.into() }
+    }
+
     /// The setting that is wrong.
     #[must_use]
     pub fn setting(&self) -> &'static str {

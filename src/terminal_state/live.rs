@@ -1,5 +1,7 @@
 //! A stream of events on its way through: judged as it passes, each event handed on as soon as it is found good.
 
+mod grpc;
+
 use std::{
     pin::Pin,
     task::{Context, Poll, ready},
@@ -11,6 +13,7 @@ use http_body::{Body, Frame};
 use pin_project_lite::pin_project;
 
 use super::{
+    answer::{AnyStreamJudge, StreamExpected},
     deadline::{Due, Phase},
     flight::{Boxed, FRAMES_PER_POLL, Rescue},
     judging,
@@ -20,10 +23,7 @@ use super::{
 use crate::{
     error::{BoxError, CallError, PeerResponse},
     outcome::{Class, Observe, OutcomeKind},
-    wire::{
-        Expected, Facts, Finish, Flaw, Judge, MediaType, PeerError, Progress, StepKind, StreamJudge, Tolerated,
-        Verdict, sse::event_data,
-    },
+    wire::{Facts, Finish, Flaw, Judge, MediaType, PeerError, Progress, StepKind, Tolerated, Verdict, sse::event_data},
 };
 
 pin_project! {
@@ -44,8 +44,8 @@ where
     O: Observe,
 {
     timed: Boxed<O>,
-    judge: StreamJudge,
-    expected: Expected,
+    judge: AnyStreamJudge,
+    expected: StreamExpected,
     strict: bool,
     /// Bytes of an event that has not ended yet.
     held: Pieces,
@@ -71,11 +71,11 @@ where
     B::Error: Into<BoxError>,
     O: Observe,
 {
-    pub(super) fn new(body: B, head: Parts, expected: Expected, mut timed: Boxed<O>) -> Self {
+    pub(super) fn new(body: B, head: Parts, expected: StreamExpected, mut timed: Boxed<O>) -> Self {
         let flight = timed.as_mut().flight();
         flight.enter(Phase::FirstEvent);
         let task_first = shape::task_comes_first(&flight.call, expected);
-        let judge = StreamJudge::new(expected, flight.limits().max_event, task_first);
+        let judge = AnyStreamJudge::new(expected, flight.limits().max_event, task_first);
         let strict = flight.config.strict;
         let rest = Rest {
             timed,
@@ -234,6 +234,9 @@ where
     fn trailers_came(&mut self, trailers: Option<HeaderMap>) {
         self.trailers = trailers;
         self.timed.as_mut().flight().note_frame(0);
+        if self.is_grpc() {
+            return self.messages_ended();
+        }
         if let Some(due) = self.timed.as_mut().flight().check_bounds() {
             self.bound_reached(due);
         }
@@ -245,7 +248,7 @@ where
         let mut at = 0;
         let mut good = 0;
         let mut event_end = 0;
-        while at < data.len() && self.judge.progress() != Progress::Done {
+        while at < data.len() && !self.judge.passes_all() {
             let step = self.judge.step(&data[at..], self.timed.get().id());
             at += step.consumed;
             match step.kind {
@@ -294,7 +297,7 @@ where
         }
         let mut data = std::mem::take(data);
         // Behind the end of the task nothing is judged any more, and all of it passes.
-        if good == data.len() || self.judge.progress() == Progress::Done {
+        if good == data.len() || self.judge.passes_all() {
             self.let_out(data);
         } else {
             self.let_out(data.split_to(good));
@@ -362,6 +365,9 @@ where
     }
 
     fn end_well(&mut self) {
+        if self.is_grpc() {
+            self.end_messages_well();
+        }
         self.held.append_to(&mut self.out);
         self.timed.as_mut().flight().succeed_as_seen();
         self.over = true;
@@ -389,7 +395,8 @@ where
         if self.judge.progress() == Progress::Done {
             return self.end_well();
         }
-        match self.judge.finish(self.timed.get().id()) {
+        let AnyStreamJudge::Events(judge) = &mut self.judge else { return self.messages_ended() };
+        match judge.finish(self.timed.get().id()) {
             Finish::Clean => {}
             Finish::Event { missing } => {
                 if let Some(error) = self.strictly() {
@@ -421,6 +428,10 @@ where
     }
 
     fn flawed(&mut self, flaw: Flaw) {
+        // Only of gRPC is anything looked at behind the end of the task.
+        if self.judge.progress() == Progress::Done {
+            return self.end_well();
+        }
         self.note_task_of_held();
         let error = self.timed.get().flawed(flaw);
         self.fail(error);
@@ -431,12 +442,18 @@ where
         if self.held.is_empty() || self.timed.get().seen.task_id.is_some() {
             return;
         }
-        let mut judge = Judge::new(self.expected);
-        judge.feed(&event_data(&self.held.prefix(self.held.len())));
-        judge.finish(self.timed.get().id());
-        let tolerated = self.timed.get().seen.tolerated;
         let flight = self.timed.as_mut().flight();
-        flight.note_facts(judge.facts());
+        let tolerated = flight.seen.tolerated;
+        match (&mut self.judge, self.expected) {
+            (AnyStreamJudge::Messages(judge), _) => flight.note_facts(judge.last()),
+            (_, StreamExpected::Events(expected)) => {
+                let mut judge = Judge::new(expected);
+                judge.feed(&event_data(&self.held.prefix(self.held.len())));
+                judge.finish(flight.id());
+                flight.note_facts(judge.facts());
+            }
+            _ => {}
+        }
         flight.seen.tolerated = tolerated;
     }
 
@@ -448,8 +465,9 @@ where
     }
 
     fn refuse(&mut self, data: &[u8], kept: Bytes, len: usize) {
+        let StreamExpected::Events(expected) = self.expected else { return };
         self.note_seen();
-        let mut judge = Judge::new(self.expected);
+        let mut judge = Judge::new(expected);
         judge.feed(data);
         judge.finish(self.timed.get().id());
         self.timed.as_mut().flight().seen.tolerated.insert(judge.facts().tolerated);
@@ -473,7 +491,8 @@ where
 
     /// A JSON document under the media type of streams: an error in it is the peer's answer all the same.
     fn unframed(&mut self) {
-        let mut judge = Judge::new(shape::downgraded(self.expected));
+        let StreamExpected::Events(expected) = self.expected else { return };
+        let mut judge = Judge::new(shape::downgraded(expected));
         self.held.iter().for_each(|piece| judge.feed(piece));
         match judge.finish(self.timed.get().id()) {
             Verdict::Error => {
@@ -523,6 +542,9 @@ where
             (Some(rescued), Some(origin)) => {
                 let event = origin.event(&rescued);
                 self.out.push(event);
+                if self.is_grpc() {
+                    self.end_messages_well();
+                }
                 self.timed.as_mut().flight().succeed_as_rescued(&rescued, 1);
             }
             _ => {

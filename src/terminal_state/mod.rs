@@ -1,9 +1,11 @@
 //! Every call ends: bounds on time and size, and a judgement of what came.
 
+mod answer;
 mod body;
 mod deadline;
 mod flight;
 mod future;
+mod grpc;
 mod judging;
 mod layer;
 mod live;

@@ -6,13 +6,13 @@ use std::{
 };
 
 use bytes::Bytes;
-use http::response::Parts;
+use http::{HeaderMap, response::Parts};
 use http_body::{Body, Frame};
 
 use super::{
     deadline::Phase,
     flight::{Boxed, FRAMES_PER_POLL},
-    judging,
+    grpc, judging,
     pieces::Pieces,
     status,
 };
@@ -20,7 +20,7 @@ use crate::{
     call::Binding,
     error::{BoxError, CallError},
     outcome::{Class, Observe, OutcomeKind},
-    wire::{Expected, Judge, MediaType, PeerError, Verdict},
+    wire::{Expected, GrpcStatus, Judge, MediaType, PeerError, Verdict},
 };
 
 pub(super) struct Passing<O>
@@ -29,6 +29,8 @@ where
 {
     timed: Boxed<O>,
     media: MediaType,
+    /// How a gRPC call ended, for the outcome.
+    grpc: Option<(OutcomeKind, Class)>,
     /// Reads along, for the outcome: a JSON-RPC answer may be an error under any status.
     judge: Option<Judge>,
     /// The first of an error's body, for the outcome.
@@ -52,7 +54,10 @@ where
         flight.answer_is_stream(streams);
         let cap = (!streams).then(|| flight.limits().max_unary_body);
         let judge = read_along.map(Judge::new);
-        Self { timed, media, judge, kept: Pieces::default(), passed: 0, cap, failure: None, over: false }
+        let is_grpc = flight.call.binding() == Some(Binding::Grpc);
+        let status = GrpcStatus::of(&head.headers).filter(|_| is_grpc);
+        let grpc = status.map(|status| grpc::unnamed(status, flight));
+        Self { timed, media, grpc, judge, kept: Pieces::default(), passed: 0, cap, failure: None, over: false }
     }
 
     pub(super) fn poll_frame<B>(
@@ -95,6 +100,9 @@ where
             // A consumer's pause behind an empty frame would count as the peer's.
             if frame.data_ref().is_some_and(Bytes::is_empty) && !body.is_end_stream() {
                 continue;
+            }
+            if let Some(trailers) = frame.trailers_ref() {
+                self.read_trailers(trailers);
             }
             if let Some(data) = frame.data_ref() {
                 let room = self.cap.map_or(usize::MAX, |cap| cap - self.passed);
@@ -159,12 +167,24 @@ where
         }
     }
 
+    fn read_trailers(&mut self, trailers: &HeaderMap) {
+        let flight = self.timed.as_mut().flight();
+        if flight.call.binding() == Some(Binding::Grpc)
+            && let Some(status) = GrpcStatus::of(trailers)
+        {
+            self.grpc = Some(grpc::unnamed(status, flight));
+        }
+    }
+
     fn verdict(&mut self) -> (OutcomeKind, Class) {
+        if let Some(verdict) = self.grpc.filter(|(kind, _)| *kind != OutcomeKind::Success) {
+            return verdict;
+        }
         let status = self.timed.get().status();
         let call = &self.timed.get().call;
         let error =
             self.judge.as_mut().is_some_and(|judge| matches!(judge.finish(self.timed.get().id()), Verdict::Error));
-        if !status.is_success() && call.binding() != Some(Binding::Grpc) {
+        if !status.is_success() {
             let peer = PeerError::parse(&self.kept.prefix(usize::MAX), self.media);
             let verdict = status::with_body(status, call.binding(), call.task_id().is_some(), peer.as_ref());
             return (verdict.kind, verdict.class);

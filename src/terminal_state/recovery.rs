@@ -1,17 +1,19 @@
 use std::{fmt, future::Future, sync::Arc, time::Duration};
 
 use bytes::{Bytes, BytesMut};
-use http::{Request, Response, response::Parts};
+use http::{Request, Response};
 use http_body::Body;
 use http_body_util::BodyExt;
 use tokio::{sync::Semaphore, task::coop};
 use tower_service::Service;
 
-use super::{flight::Rescue, judging, rescue::Origin};
+use super::{
+    flight::Rescue,
+    rescue::{Answer, Origin},
+};
 use crate::{
     client::{AnyBody, Client, erase},
     error::BoxError,
-    wire::MediaType,
 };
 
 /// How much of an answer to a request of the layer's own is read at most.
@@ -147,10 +149,8 @@ impl Recovery {
         let bound = self.timeout;
         let asked = runtime.spawn(async move {
             let _permit = permit;
-            let (head, body) = tokio::time::timeout(bound, answer).await.ok()?.ok()?;
-            let media = judging::media_type(&head.headers);
-            let is_json = media.is_json() || media == MediaType::Absent;
-            (head.status.is_success() && is_json).then(|| reading.finished_task(&body)).flatten()
+            let answer = tokio::time::timeout(bound, answer).await.ok()?.ok()?;
+            reading.finished_task(&answer)
         });
         Some(Box::pin(async move { asked.await.ok().flatten() }))
     }
@@ -182,20 +182,27 @@ impl fmt::Debug for Recovery {
 }
 
 /// The answer to a request of the layer's own, read whole.
-async fn read<A>(answer: A) -> Result<(Parts, Bytes), BoxError>
+async fn read<A>(answer: A) -> Result<Answer, BoxError>
 where
     A: Future<Output = Result<Response<AnyBody>, BoxError>>,
 {
     let (head, mut body) = answer.await?.into_parts();
     let mut whole = BytesMut::new();
+    let mut trailers = None;
     while let Some(frame) = body.frame().await {
         // A body that is always ready must leave its timeout a turn.
         coop::consume_budget().await;
-        let Ok(data) = frame?.into_data() else { continue };
+        let data = match frame?.into_data() {
+            Ok(data) => data,
+            Err(frame) => {
+                trailers = frame.into_trailers().ok();
+                continue;
+            }
+        };
         if whole.len() + data.len() > MAX_ANSWER {
             return Err("the answer is too large".into());
         }
         whole.extend_from_slice(&data);
     }
-    Ok((head, whole.freeze()))
+    Ok(Answer { head, body: whole.freeze(), trailers })
 }

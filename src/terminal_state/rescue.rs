@@ -2,16 +2,25 @@
 
 use bytes::Bytes;
 use http::{
-    HeaderMap, HeaderValue, Method, Request, Uri,
-    header::{ACCEPT, CONTENT_TYPE},
+    HeaderMap, HeaderValue, Method, Request, StatusCode, Uri, Version,
+    header::{ACCEPT, CONTENT_TYPE, TE},
+    response::Parts,
     uri::PathAndQuery,
 };
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::value::RawValue;
 
+use super::{grpc, judging};
 use crate::{
     call::{self, Binding, Call, Operation, ProtocolVersion},
-    wire::{Envelope, Expected, JsonRpcId, Judge, Payload, TaskState, Verdict, Wrapping},
+    wire::{
+        Envelope, Expected, Facts, GrpcDialect, GrpcEnd, GrpcExpected, GrpcJudge, GrpcPayload, JsonRpcId, Judge,
+        MediaType, Payload, TaskState, Verdict, Wrapping,
+        grpc::{
+            encode::{about_task, with_task},
+            frame::PREFIX,
+        },
+    },
 };
 
 /// Unreserved characters of RFC 3986 stay as they are in a path segment.
@@ -21,7 +30,7 @@ const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'
 const OWN_ID: &str = "a2a-guard";
 
 /// Headers that belong to the first request's body or connection, or that make it this one and no other.
-const NOT_REPEATED: [&str; 20] = [
+const NOT_REPEATED: [&str; 23] = [
     "accept",
     "accept-encoding",
     "connection",
@@ -32,6 +41,9 @@ const NOT_REPEATED: [&str; 20] = [
     "content-type",
     "digest",
     "expect",
+    "grpc-accept-encoding",
+    "grpc-encoding",
+    "grpc-timeout",
     "idempotency-key",
     "if-match",
     "if-none-match",
@@ -57,8 +69,16 @@ pub(super) struct Origin {
 #[derive(Debug)]
 pub(super) struct Rescued {
     pub(super) state: TaskState,
-    /// The task's JSON, in one line.
-    task: Box<str>,
+    /// The task's JSON, in one line; or its message.
+    task: Bytes,
+}
+
+/// The answer to a request of the layer's own.
+#[derive(Debug)]
+pub(super) struct Answer {
+    pub(super) head: Parts,
+    pub(super) body: Bytes,
+    pub(super) trailers: Option<HeaderMap>,
 }
 
 impl Origin {
@@ -66,8 +86,7 @@ impl Origin {
     pub(super) fn of<B>(call: &Call, request: &Request<B>) -> Option<Self> {
         let operation = call.operation()?;
         let leaves_task = operation.is_send() || operation == Operation::SubscribeToTask;
-        let judged = matches!(call.binding(), Some(Binding::JsonRpc | Binding::HttpJson));
-        (leaves_task && judged).then(|| Self {
+        (leaves_task && call.binding().is_some()).then(|| Self {
             call: call.clone(),
             method: request.method().clone(),
             uri: request.uri().clone(),
@@ -84,20 +103,42 @@ impl Origin {
     }
 
     pub(super) fn reader(&self, task_id: &str) -> Reader {
-        Reader { json_rpc: self.call.binding() == Some(Binding::JsonRpc), task_id: task_id.into() }
+        let form = match self.call.binding() {
+            Some(Binding::Grpc) => {
+                Form::Grpc(GrpcExpected { payload: GrpcPayload::Task, dialect: self.grpc_dialect() })
+            }
+            Some(Binding::JsonRpc) => Form::JsonRpc,
+            _ => Form::HttpJson,
+        };
+        Reader { form, task_id: task_id.into() }
     }
 
     /// The event that tells a stream's reader of the finished task.
     pub(super) fn event(&self, rescued: &Rescued) -> Bytes {
+        if self.is_grpc() {
+            return self.body(rescued);
+        }
         format!("data: {}\n\n", self.answer(rescued)).into()
     }
 
     /// The body that answers a unary send with the finished task.
     pub(super) fn body(&self, rescued: &Rescued) -> Bytes {
+        if self.is_grpc() {
+            return with_task(&rescued.task).framed().unwrap_or_default();
+        }
         self.answer(rescued).into()
     }
 
+    fn is_grpc(&self) -> bool {
+        self.call.binding() == Some(Binding::Grpc)
+    }
+
+    fn grpc_dialect(&self) -> GrpcDialect {
+        call::grpc_dialect_at(self.uri.path()).unwrap_or(GrpcDialect::V1)
+    }
+
     fn answer(&self, Rescued { task, .. }: &Rescued) -> String {
+        let task = String::from_utf8_lossy(task);
         if self.call.binding() != Some(Binding::JsonRpc) {
             return format!("{{\"task\":{task}}}");
         }
@@ -119,6 +160,9 @@ impl Origin {
         *request.headers_mut() = self.headers.clone();
         for name in NOT_REPEATED {
             request.headers_mut().remove(name);
+        }
+        if self.is_grpc() {
+            return self.grpc_request(operation, task_id, request);
         }
         request.headers_mut().insert(ACCEPT, HeaderValue::from_static("application/json, application/a2a+json"));
         if json_rpc {
@@ -144,6 +188,23 @@ impl Origin {
         Some(request)
     }
 
+    fn grpc_request(&self, operation: Operation, task_id: &str, mut request: Request<Bytes>) -> Option<Request<Bytes>> {
+        let path = call::grpc_path_beside(self.uri.path(), operation)?;
+        *request.uri_mut() = self.uri_with(PathAndQuery::try_from(path).ok()?)?;
+        *request.method_mut() = Method::POST;
+        *request.version_mut() = Version::HTTP_2;
+        *request.body_mut() = about_task(self.grpc_dialect(), task_id, self.call.tenant()).framed()?;
+        request.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/grpc"));
+        request.headers_mut().insert(TE, HeaderValue::from_static("trailers"));
+        Some(request)
+    }
+
+    fn uri_with(&self, path: PathAndQuery) -> Option<Uri> {
+        let mut parts = self.uri.clone().into_parts();
+        parts.path_and_query = Some(path);
+        Uri::from_parts(parts).ok()
+    }
+
     /// The task's URI beside the one that was called.
     fn task_uri(&self, task_id: &str, verb: &str) -> Option<Uri> {
         let prefix = call::operation_prefix(&self.method, self.uri.path())?;
@@ -152,43 +213,78 @@ impl Origin {
             Some(query) => format!("{prefix}/tasks/{id}{verb}?{query}"),
             None => format!("{prefix}/tasks/{id}{verb}"),
         };
-        let mut parts = self.uri.clone().into_parts();
-        parts.path_and_query = Some(PathAndQuery::try_from(path).ok()?);
-        Uri::from_parts(parts).ok()
+        self.uri_with(PathAndQuery::try_from(path).ok()?)
     }
 }
 
 /// Reads the answer to [`Origin::get_task`].
 #[derive(Debug)]
 pub(super) struct Reader {
-    json_rpc: bool,
+    form: Form,
     task_id: Box<str>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Form {
+    JsonRpc,
+    HttpJson,
+    Grpc(GrpcExpected),
 }
 
 impl Reader {
     /// The task, if the answer is valid, about that task, and the task has finished.
-    pub(super) fn finished_task(&self, body: &[u8]) -> Option<Rescued> {
+    pub(super) fn finished_task(&self, answer: &Answer) -> Option<Rescued> {
+        let media = judging::media_type(&answer.head.headers);
+        match self.form {
+            Form::Grpc(expected) => {
+                let is_grpc =
+                    answer.head.status == StatusCode::OK && matches!(media, MediaType::Grpc | MediaType::Absent);
+                let status = grpc::status_of(&answer.head.headers, answer.trailers.as_ref())?;
+                (is_grpc && status.is_ok()).then(|| self.finished_message(expected, &answer.body)).flatten()
+            }
+            Form::JsonRpc | Form::HttpJson => {
+                let is_json = media.is_json() || media == MediaType::Absent;
+                (answer.head.status.is_success() && is_json).then(|| self.finished_json(&answer.body)).flatten()
+            }
+        }
+    }
+
+    fn finished_json(&self, body: &[u8]) -> Option<Rescued> {
         #[derive(serde::Deserialize)]
         struct Answer<'a> {
             #[serde(borrow)]
             result: &'a RawValue,
         }
-        let envelope = if self.json_rpc { Envelope::JsonRpc } else { Envelope::Bare };
+        let json_rpc = matches!(self.form, Form::JsonRpc);
+        let envelope = if json_rpc { Envelope::JsonRpc } else { Envelope::Bare };
         let mut judge = Judge::new(Expected { envelope, wrapping: Wrapping::Member, payload: Payload::Task });
         judge.feed(body);
         if !matches!(judge.finish(&JsonRpcId::Text(OWN_ID.into())), Verdict::Valid) {
             return None;
         }
-        let facts = judge.facts();
+        let state = self.finished_state(judge.facts())?;
+        let text = std::str::from_utf8(body).ok()?;
+        let task = if json_rpc { serde_json::from_str::<Answer<'_>>(text).ok()?.result.get() } else { text.trim() };
+        // Line ends stand only between tokens of valid JSON, and would end a line of an event.
+        Some(Rescued { state, task: task.replace(['\r', '\n'], " ").into() })
+    }
+
+    fn finished_message(&self, expected: GrpcExpected, body: &Bytes) -> Option<Rescued> {
+        let mut judge = GrpcJudge::new(expected, usize::MAX);
+        judge.feed(body);
+        if judge.finish() != GrpcEnd::Message {
+            return None;
+        }
+        let state = self.finished_state(judge.facts())?;
+        Some(Rescued { state, task: body.slice(PREFIX.min(body.len())..) })
+    }
+
+    /// The state of the task that was asked for, if it is one that lasts.
+    fn finished_state(&self, facts: &Facts) -> Option<TaskState> {
         if facts.task_id.is_truncated() || facts.task_id.as_str() != &*self.task_id {
             return None;
         }
-        let state = facts.state.filter(|state| state.is_terminal())?;
-        let text = std::str::from_utf8(body).ok()?;
-        let task =
-            if self.json_rpc { serde_json::from_str::<Answer<'_>>(text).ok()?.result.get() } else { text.trim() };
-        // Line ends stand only between tokens of valid JSON, and would end a line of an event.
-        Some(Rescued { state, task: task.replace(['\r', '\n'], " ").into() })
+        facts.state.filter(|state| state.is_terminal())
     }
 }
 
@@ -240,16 +336,16 @@ mod tests {
 
     #[test]
     fn only_a_finished_task_is_a_success() {
-        let reader = Reader { json_rpc: true, task_id: "t".into() };
+        let reader = Reader { form: Form::JsonRpc, task_id: "t".into() };
         let answer = |state: &str| {
             format!(
                 "{{\"jsonrpc\":\"2.0\",\"id\":\"a2a-guard\",\"result\":{{\"id\":\"t\",\n\"status\":{{\"state\":\"{state}\"}}}}}}"
             )
         };
-        assert!(reader.finished_task(answer("TASK_STATE_WORKING").as_bytes()).is_none());
-        let rescued = reader.finished_task(answer("TASK_STATE_COMPLETED").as_bytes()).unwrap();
-        let other = Reader { json_rpc: true, task_id: "another".into() };
-        assert!(other.finished_task(answer("TASK_STATE_COMPLETED").as_bytes()).is_none());
+        assert!(reader.finished_json(answer("TASK_STATE_WORKING").as_bytes()).is_none());
+        let rescued = reader.finished_json(answer("TASK_STATE_COMPLETED").as_bytes()).unwrap();
+        let other = Reader { form: Form::JsonRpc, task_id: "another".into() };
+        assert!(other.finished_json(answer("TASK_STATE_COMPLETED").as_bytes()).is_none());
         let event = origin(Binding::JsonRpc, ProtocolVersion::V1_0, "https://a.example/rpc").event(&rescued);
         assert_eq!(
             event,

@@ -8,7 +8,7 @@ use std::{
 };
 
 use bytes::Bytes;
-use http::{Method, Request, Response};
+use http::{HeaderValue, Method, Request, Response};
 use http_body::Body;
 use tokio::{
     task::coop,
@@ -24,10 +24,11 @@ use super::{
     rescue::Origin,
 };
 use crate::{
-    call::{self, Call},
+    call::{self, Binding, Call},
     error::{BoxError, CallError},
     limits::LimitOverrides,
     outcome::{Class, Observe, OutcomeKind},
+    wire::grpc::timeout::format_timeout,
 };
 
 /// The service of [`TerminalStateLayer`](crate::TerminalStateLayer).
@@ -103,20 +104,37 @@ where
         }
     }
 
-    fn call(&mut self, request: Request<B>) -> Self::Future {
+    fn call(&mut self, mut request: Request<B>) -> Self::Future {
         let call = match request.extensions().get::<Call>() {
             Some(call) => call.clone(),
             None => call::from_head(request.method(), request.uri(), request.headers()),
         };
         let target = call.target().is_none().then(|| request.uri().clone());
         let overrides = request.extensions().get::<LimitOverrides>();
+        let is_grpc = call.binding() == Some(Binding::Grpc);
+        let asked = if is_grpc { call::grpc_timeout(request.headers()) } else { None };
         let origin = match self.config.recovery {
             Some(_) => Origin::of(&call, &request).map(Box::new),
             None => None,
         };
         // A POST that no `CallLayer` read.
         let unread = request.method() == Method::POST && call.began().is_none();
-        let mut flight = Flight::new(Arc::clone(&self.config), call, target, overrides, origin, unread);
+        #[cfg(feature = "tracing")]
+        let span = match self.config.observer.listens() {
+            true => request.extensions().get::<crate::observability::CallSpan>().cloned(),
+            false => None,
+        };
+        let mut flight = Flight::new(Arc::clone(&self.config), call, target, overrides, asked, origin, unread);
+        #[cfg(feature = "tracing")]
+        {
+            flight.span = span;
+        }
+        if is_grpc
+            && self.config.send_grpc_timeout
+            && let Ok(left) = HeaderValue::try_from(format_timeout(flight.left()))
+        {
+            request.headers_mut().insert("grpc-timeout", left);
+        }
         match self.readiness.failed.take() {
             None => TerminalStateFuture::called(self.inner.call(request), Timed::boxed(flight)),
             Some(failed) => {

@@ -1,11 +1,12 @@
 //! What a valid answer to a call looks like.
 
+use super::answer::StreamExpected;
 use crate::{
-    call::{Binding, Call, Operation, ProtocolVersion},
-    wire::{Envelope, Expected, Payload, Wrapping},
+    call::{Binding, Call, Operation, ProtocolVersion, grpc_dialect_of},
+    wire::{Envelope, Expected, GrpcDialect, GrpcExpected, GrpcPayload, Payload, Wrapping},
 };
 
-/// What to expect of the answer to `call`; `None` if nobody could name the call, or nothing here judges its binding.
+/// What to expect of the answer to `call`; `None` if nobody could name the call, or it is none of JSON.
 pub(super) fn expected(call: &Call) -> Option<Expected> {
     let operation = call.operation()?;
     let payload = match operation {
@@ -24,6 +25,20 @@ pub(super) fn expected(call: &Call) -> Option<Expected> {
     Some(Expected { envelope, wrapping, payload })
 }
 
+/// What to expect of the answer to `call`, if it is a gRPC one that somebody could name.
+pub(super) fn grpc(call: &Call) -> Option<GrpcExpected> {
+    if call.binding() != Some(Binding::Grpc) {
+        return None;
+    }
+    let payload = match call.operation()? {
+        Operation::SendMessage => GrpcPayload::SendResult,
+        Operation::SendStreamingMessage | Operation::SubscribeToTask => GrpcPayload::StreamEvent,
+        Operation::GetTask | Operation::CancelTask => GrpcPayload::Task,
+        _ => GrpcPayload::Other,
+    };
+    Some(GrpcExpected { payload, dialect: grpc_dialect_of(call.version()) })
+}
+
 /// The answer of a server that gives one result where a stream was asked.
 pub(super) fn downgraded(expected: Expected) -> Expected {
     Expected { payload: Payload::SendResult, ..expected }
@@ -36,12 +51,14 @@ pub(super) fn foreign_method() -> Expected {
 
 /// Whether a first event that is neither task nor message is worth noting. 0.2 has no other, 0.3 takes up a stream
 /// where it was, and servers answer a message to a task that is there already with what changes about it.
-pub(super) fn task_comes_first(call: &Call, expected: Expected) -> bool {
+pub(super) fn task_comes_first(call: &Call, expected: StreamExpected) -> bool {
     let begins_task = call.operation() == Some(Operation::SendStreamingMessage) && call.task_id().is_none();
-    match expected.wrapping {
-        Wrapping::Member => begins_task || call.operation() == Some(Operation::SubscribeToTask),
-        Wrapping::Kind => begins_task,
-        Wrapping::Legacy => false,
+    let subscribes = call.operation() == Some(Operation::SubscribeToTask);
+    match expected {
+        StreamExpected::Events(Expected { wrapping: Wrapping::Member, .. }) => begins_task || subscribes,
+        StreamExpected::Events(Expected { wrapping: Wrapping::Kind, .. }) => begins_task,
+        StreamExpected::Events(Expected { wrapping: Wrapping::Legacy, .. }) => false,
+        StreamExpected::Messages { expected, .. } => begins_task || (subscribes && expected.dialect == GrpcDialect::V1),
     }
 }
 

@@ -19,7 +19,7 @@ pub(super) struct StatusVerdict {
 /// An error object, under whatever status.
 pub(super) const PEER_ERROR: StatusVerdict = refused(Class::PeerError, "the peer refused");
 
-const fn refused(class: Class, what: &'static str) -> StatusVerdict {
+pub(super) const fn refused(class: Class, what: &'static str) -> StatusVerdict {
     StatusVerdict { kind: OutcomeKind::Refused, class, what }
 }
 

@@ -14,9 +14,11 @@ use http::{
 use http_body::Body;
 
 use super::{
+    answer::AnswerJudge,
     body::Replay,
     deadline::{Due, Phase},
     flight::{FRAMES_PER_POLL, Flight, Timed},
+    grpc::{self, Kept},
     judging,
     pieces::Pieces,
     status,
@@ -24,7 +26,9 @@ use super::{
 use crate::{
     error::{BoxError, CallError, PeerResponse},
     outcome::{Class, Observe},
-    wire::{Expected, Flaw, JsonRpcId, Payload, PeerError, Tolerated, Verdict},
+    wire::{
+        Expected, Flaw, GrpcEnd, GrpcStatus, JsonRpcId, Payload, PeerError, Tolerated, Verdict, grpc::frame::PREFIX,
+    },
 };
 
 /// What the whole is to become.
@@ -57,8 +61,8 @@ impl Whole {
         O: Observe,
     {
         flight.enter(if flight.call.is_streaming() { Phase::FirstEvent } else { Phase::Body });
-        if let Some(expected) = expected {
-            flight.judge.expect(expected);
+        if let (Some(expected), AnswerJudge::Json(judge)) = (expected, &mut flight.judge) {
+            judge.expect(expected);
         }
         Self { head, purpose, expected, pieces: Pieces::default(), trailers: None, truncated: false }
     }
@@ -96,6 +100,10 @@ impl Whole {
                     Err(frame) => {
                         self.trailers = frame.into_trailers().ok().map(Box::new);
                         flight.note_frame(0);
+                        // Of gRPC they are the end, whatever the transport still does.
+                        if self.trailers.is_some() && matches!(flight.judge, AnswerJudge::Grpc(_)) {
+                            return Poll::Ready(self.ended(flight));
+                        }
                         if let Some(due) = flight.check_bounds() {
                             return Poll::Ready(self.bound_reached(due, flight));
                         }
@@ -123,13 +131,20 @@ impl Whole {
             // The rest is not waited for.
             return self.truncated.then(|| self.refusal(flight));
         }
-        if len > flight.limits().max_unary_body {
-            let room = flight.limits().max_unary_body - self.pieces.len();
+        let max = max_body(flight);
+        if len > max {
+            let room = max - self.pieces.len();
             flight.judge.feed(&data[..room]);
             flight.note_what_came();
             return Some(Err(flight.broken(Class::TooLarge, "the body is larger than max_unary_body")));
         }
-        flight.judge.feed(&data);
+        if let Some(flaw) = flight.judge.feed(&data) {
+            flight.note_what_came();
+            return Some(Err(match flaw {
+                Flaw::TooLarge => flight.broken(Class::TooLarge, "the message is larger than max_unary_body"),
+                flaw => flight.flawed(flaw),
+            }));
+        }
         self.pieces.push(data);
         None
     }
@@ -141,7 +156,8 @@ impl Whole {
         if self.purpose == Purpose::Refusal {
             return self.refusal(flight);
         }
-        match flight.verdict() {
+        let Some(verdict) = flight.verdict() else { return self.message_ended(flight) };
+        match verdict {
             Verdict::Valid => {
                 let tolerated = flight.judge.facts().tolerated;
                 if !tolerated.is_empty() && flight.config.strict {
@@ -166,6 +182,59 @@ impl Whole {
                 Err(flight.flawed(flaw))
             }
         }
+    }
+
+    /// A gRPC answer is at its end: its status has the first word, and its message the next.
+    fn message_ended<O>(&mut self, flight: &mut Flight<O>) -> Judged
+    where
+        O: Observe,
+    {
+        let end = match &flight.judge {
+            AnswerJudge::Grpc(judge) => judge.finish(),
+            AnswerJudge::Json(_) => GrpcEnd::Empty,
+        };
+        match grpc::status_of(&self.head.headers, self.trailers.as_deref()) {
+            Some(status) if status.is_ok() => {}
+            Some(status) => return Err(self.refused(status, flight)),
+            None => {
+                flight.note_what_came();
+                return Err(flight.broken(Class::Truncated, "the answer ended without grpc-status"));
+            }
+        }
+        match end {
+            GrpcEnd::Message => {
+                let tolerated = flight.judge.facts().tolerated;
+                if !tolerated.is_empty() && flight.config.strict {
+                    self.note_seen(flight);
+                }
+                if let Some(error) = flight.strictly(tolerated) {
+                    return Err(error);
+                }
+                flight.succeed_as_judged();
+                Ok(self.pass())
+            }
+            GrpcEnd::Empty => Err(flight.flawed(Flaw::Empty)),
+            GrpcEnd::Cut => {
+                flight.note_what_came();
+                Err(flight.broken(Class::Truncated, "the answer ended within its message"))
+            }
+            GrpcEnd::Flawed(flaw) => {
+                self.note_seen(flight);
+                Err(flight.flawed(flaw))
+            }
+        }
+    }
+
+    /// What a `grpc-status` other than 0 says.
+    fn refused<O>(&self, status: GrpcStatus<'_>, flight: &mut Flight<O>) -> CallError
+    where
+        O: Observe,
+    {
+        flight.note_what_came();
+        let body = self.pieces.prefix(flight.limits().max_refusal);
+        let truncated = self.truncated || body.len() < self.pieces.len();
+        let kept = Kept { headers: &self.head.headers, trailers: self.trailers.as_deref(), body, truncated };
+        kept.refused(status, flight)
     }
 
     /// A delete may answer with nothing, and so must who got a JSON-RPC request without an id (JSON-RPC 2.0 §4.1).
@@ -210,10 +279,16 @@ impl Whole {
     }
 
     /// The answer says no, by its status or by an error object in it.
-    fn refusal<O>(&mut self, flight: &Flight<O>) -> Judged
+    fn refusal<O>(&mut self, flight: &mut Flight<O>) -> Judged
     where
         O: Observe,
     {
+        if matches!(flight.judge, AnswerJudge::Grpc(_))
+            && let Some(status) = grpc::status_of(&self.head.headers, self.trailers.as_deref())
+            && !status.is_ok()
+        {
+            return Err(self.refused(status, flight));
+        }
         let max = flight.limits().max_refusal;
         let kept = self.pieces.prefix(max);
         let peer = PeerError::parse(&kept, judging::media_type(&self.head.headers));
@@ -274,5 +349,17 @@ impl Whole {
 
     fn take_head(&mut self) -> Parts {
         std::mem::replace(&mut self.head, Response::new(()).into_parts().0)
+    }
+}
+
+/// The most that a body may have. Of gRPC it is the message that is bounded.
+fn max_body<O>(flight: &Flight<O>) -> usize
+where
+    O: Observe,
+{
+    let max = flight.limits().max_unary_body;
+    match flight.judge {
+        AnswerJudge::Json(_) => max,
+        AnswerJudge::Grpc(_) => max.saturating_add(PREFIX),
     }
 }

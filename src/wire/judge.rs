@@ -113,7 +113,7 @@ impl Facts {
         self.tolerated = *tolerated;
     }
 
-    fn clear(&mut self) {
+    pub(in crate::wire) fn clear(&mut self) {
         self.kind = PayloadKind::None;
         self.state = None;
         self.task_id.clear();

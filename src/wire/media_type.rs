@@ -31,6 +31,7 @@ impl MediaType {
             // As nearly all servers and clients spell them: no need to take these apart.
             Some(b"application/json" | b"application/a2a+json") => return Self::Json,
             Some(b"text/event-stream") => return Self::EventStream,
+            Some(b"application/grpc" | b"application/grpc+proto") => return Self::Grpc,
             Some(value) => value,
         };
         let essence = match memchr::memchr(b';', value) {

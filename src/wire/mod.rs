@@ -9,6 +9,7 @@
 //! | [`json`] | JSON itself: a resumable, validating scanner (RFC 8259) |
 //! | [`judge`] | one answer: a JSON-RPC envelope or an HTTP+JSON body |
 //! | [`sse`], [`stream`] | an event stream, and the answer that it spells event by event |
+//! | [`grpc`] | gRPC's messages, statuses and requests |
 //! | [`request`] | one outgoing request: method, id, task |
 //! | [`peer_error`] | an error object, in any of the shapes that servers write |
 //! | [`id`], [`media_type`], [`task_state`], [`tolerated`], [`text`] | the small words those are made of |
@@ -16,6 +17,7 @@
 //! Three promises hold for every type: no byte of a peer makes it panic or recurse, its memory is bounded, and its verdict does not depend
 //! on where the bytes were cut.
 
+pub mod grpc;
 pub mod id;
 pub mod json;
 pub mod judge;
@@ -28,6 +30,7 @@ pub mod task_state;
 pub mod text;
 pub mod tolerated;
 
+pub use grpc::{GrpcDialect, GrpcEnd, GrpcExpected, GrpcJudge, GrpcPayload, GrpcStatus, GrpcStreamJudge};
 pub use id::{IdMatch, JsonRpcId};
 pub use judge::{Envelope, Expected, Facts, Flaw, Judge, Payload, PayloadKind, Verdict, Wrapping};
 pub use media_type::MediaType;

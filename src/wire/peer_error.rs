@@ -28,6 +28,8 @@ pub enum ErrorForm {
     CodeMessage,
     /// `application/problem+json` (RFC 9457).
     Problem,
+    /// `grpc-status`, in trailers or in a head (A2A 1.0 §10.6).
+    Grpc,
     /// Words only: `{message}`, `{detail}`, `{error: "text"}`.
     Text,
 }
@@ -54,6 +56,8 @@ pub struct PeerError {
     pub available_skills: Option<Vec<String>>,
     /// `type` of a problem.
     pub problem_type: Option<String>,
+    /// `BadRequest.fieldViolations`: field and description; at most 32.
+    pub field_violations: Vec<(String, String)>,
     /// `ErrorInfo.metadata`, and `domain` and `reason` of an `ErrorInfo` of another domain; at most 32 entries.
     pub metadata: Vec<(String, String)>,
 }
@@ -115,18 +119,20 @@ impl PeerError {
     }
 
     fn kind_by_status(&self, http_status: Option<u16>) -> Option<A2aError> {
-        let by_status = matches!(self.form, ErrorForm::RpcStatus | ErrorForm::Problem);
+        let by_status = matches!(self.form, ErrorForm::RpcStatus | ErrorForm::Problem | ErrorForm::Grpc);
         if !by_status {
             return None;
         }
         match (self.status.as_deref(), http_status) {
             (Some("NOT_FOUND"), _) => Some(A2aError::TaskNotFound),
-            (Some("UNIMPLEMENTED"), _) => Some(A2aError::MethodNotFound),
+            // Over gRPC four errors of 0.3 have this code.
+            (Some("UNIMPLEMENTED"), _) if self.form != ErrorForm::Grpc => Some(A2aError::MethodNotFound),
             _ => None,
         }
     }
 
-    fn empty(form: ErrorForm) -> Self {
+    /// An error of which nothing is known but the shape.
+    pub(in crate::wire) fn new(form: ErrorForm) -> Self {
         Self {
             form,
             code: None,
@@ -137,12 +143,17 @@ impl PeerError {
             region: None,
             available_skills: None,
             problem_type: None,
+            field_violations: Vec::new(),
             metadata: Vec::new(),
         }
     }
 
+    pub(in crate::wire) fn set_message(&mut self, text: &str) {
+        self.message = Some(bounded(text, MESSAGE_MAX));
+    }
+
     fn of_text(text: &str) -> Self {
-        Self { message: Some(bounded(text, MESSAGE_MAX)), ..Self::empty(ErrorForm::Text) }
+        Self { message: Some(bounded(text, MESSAGE_MAX)), ..Self::new(ErrorForm::Text) }
     }
 
     /// `{"error": {…}}`: JSON-RPC's or google.rpc's, told apart by what else stands there.
@@ -158,7 +169,7 @@ impl PeerError {
         } else {
             return Some(Self::of_text(words(error).unwrap_or_default()));
         };
-        let mut read = Self::empty(form);
+        let mut read = Self::new(form);
         read.message = text_of(error, "message", MESSAGE_MAX);
         if is_json_rpc {
             read.code = code;
@@ -183,7 +194,7 @@ impl PeerError {
         } else {
             ErrorForm::Text
         };
-        let mut read = Self::empty(form);
+        let mut read = Self::new(form);
         read.message = Some(message);
         read.code = is_json_rpc_code(code).then_some(code);
         read.read_details(body.get("data"));
@@ -197,7 +208,7 @@ impl PeerError {
         if !is_problem {
             return None;
         }
-        let mut read = Self::empty(ErrorForm::Problem);
+        let mut read = Self::new(ErrorForm::Problem);
         read.problem_type = text_of(body, "type", MESSAGE_MAX);
         read.message = text_of(body, "detail", MESSAGE_MAX).or_else(|| text_of(body, "title", MESSAGE_MAX));
         read.read_details(body.get("details"));

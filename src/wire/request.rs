@@ -177,7 +177,7 @@ impl Reader {
 }
 
 /// Takes a value if it comes from a place at least as good as the last one's. Empty text says nothing.
-fn prefer(place: &mut SmallText, held: &mut u8, rank: u8, text: &[u8], cut: bool) {
+pub(in crate::wire) fn prefer(place: &mut SmallText, held: &mut u8, rank: u8, text: &[u8], cut: bool) {
     if rank >= *held && !text.is_empty() {
         *held = rank;
         place.set(text, cut);

@@ -3,6 +3,7 @@
 //! The stream's bytes belong to the caller. [`StreamJudge::step`] is shown them as they come and says, at each boundary, what the bytes up to there
 //! were; what belongs to an unfinished event is [`Held`](StepKind::Held) until its end shows whether it may pass.
 
+mod course;
 mod memo;
 #[cfg(test)]
 mod tests;
@@ -11,8 +12,8 @@ use super::id::JsonRpcId;
 use super::judge::{Expected, Flaw, Judge, PayloadKind, Verdict};
 use super::sse::{Frame, Framing};
 use super::task_state::{StateKind, TaskState};
-use super::text::SmallText;
 use super::tolerated::Tolerated;
+pub(super) use course::Course;
 use memo::Memo;
 
 /// What [`StreamJudge::step`] found.
@@ -84,7 +85,7 @@ enum Shape {
 
 /// What a valid event says that changes how far its stream has come.
 #[derive(Clone, Copy, Debug)]
-enum News {
+pub(super) enum News {
     None,
     /// The task's state; none if its name is not known.
     State(Option<TaskState>),
@@ -102,12 +103,7 @@ pub struct StreamJudge {
     /// Bytes since the last boundary.
     held: usize,
     max_event: usize,
-    flag_first_event: bool,
-    events: u64,
-    progress: Progress,
-    state: Option<TaskState>,
-    task_id: SmallText,
-    tolerated: Tolerated,
+    course: Course,
     flaw: Option<Flaw>,
 }
 
@@ -126,19 +122,14 @@ impl StreamJudge {
             judging: false,
             held: 0,
             max_event,
-            flag_first_event,
-            events: 0,
-            progress: Progress::Open,
-            state: None,
-            task_id: SmallText::default(),
-            tolerated: Tolerated::default(),
+            course: Course::new(flag_first_event),
             flaw: None,
         }
     }
 
     /// Advances over `bytes` until something can be said. `id` is the request's.
     pub fn step(&mut self, bytes: &[u8], id: &JsonRpcId) -> Step {
-        if self.progress == Progress::Done {
+        if self.course.progress() == Progress::Done {
             return Step { consumed: bytes.len(), kind: StepKind::Boundary };
         }
         if let Some(flaw) = self.flaw {
@@ -163,7 +154,7 @@ impl StreamJudge {
 
     /// The body ended cleanly: an unterminated last event is judged, if it is whole.
     pub fn finish(&mut self, id: &JsonRpcId) -> Finish {
-        if self.progress == Progress::Done {
+        if self.course.progress() == Progress::Done {
             return Finish::Clean;
         }
         if let Some(flaw) = self.flaw {
@@ -173,7 +164,7 @@ impl StreamJudge {
             return Finish::Unframed;
         }
         self.framing.finish();
-        if self.framing.has_junk() && self.events == 0 && !self.judging {
+        if self.framing.has_junk() && self.course.events() == 0 && !self.judging {
             return Finish::Flawed(Flaw::Malformed("no event stream"));
         }
         if !self.framing.in_event() {
@@ -185,7 +176,7 @@ impl StreamJudge {
         let missing = self.framing.missing();
         match self.judge_event(id) {
             StepKind::Event => {
-                self.tolerated.insert(Tolerated::UNTERMINATED_EVENT);
+                self.course.tolerate(Tolerated::UNTERMINATED_EVENT);
                 Finish::Event { missing }
             }
             StepKind::Error => Finish::Error,
@@ -197,31 +188,31 @@ impl StreamJudge {
     /// How far the stream has come.
     #[must_use]
     pub fn progress(&self) -> Progress {
-        self.progress
+        self.course.progress()
     }
 
     /// How many valid events came, up to the one after which nothing is judged any more.
     #[must_use]
     pub fn events(&self) -> u64 {
-        self.events
+        self.course.events()
     }
 
     /// The task's last state, if it has a known name.
     #[must_use]
     pub fn state(&self) -> Option<TaskState> {
-        self.state
+        self.course.state()
     }
 
     /// The id of the stream's task, once an event named it.
     #[must_use]
     pub fn task_id(&self) -> Option<&str> {
-        (!self.task_id.is_empty()).then(|| self.task_id.as_str())
+        self.course.task_id()
     }
 
     /// What was accepted although it is not quite right.
     #[must_use]
     pub fn tolerated(&self) -> Tolerated {
-        self.tolerated
+        self.course.tolerated()
     }
 
     /// How many bytes were taken since the last boundary.
@@ -258,8 +249,7 @@ impl StreamJudge {
         }
         self.framing.pass_plain_event();
         self.held = 0;
-        self.events += 1;
-        self.note_news(news);
+        self.course.note_repeated(news);
         Some(Step { consumed, kind: StepKind::Event })
     }
 
@@ -318,14 +308,13 @@ impl StreamJudge {
     /// An event with data is at its end.
     fn judge_event(&mut self, id: &JsonRpcId) -> StepKind {
         if let Some(news) = self.memo.repeats(&mut self.judge) {
-            self.events += 1;
-            self.note_news(news);
+            self.course.note_repeated(news);
             return StepKind::Event;
         }
         match self.judge.finish(id) {
             Verdict::Valid => {
-                let news = self.note_event();
-                self.note_news(news);
+                let news = self.course.note(self.judge.facts());
+                self.course.note_news(news);
                 self.memo.judged(&self.judge, news);
                 StepKind::Event
             }
@@ -341,45 +330,6 @@ impl StreamJudge {
             }
             Verdict::Flawed(Flaw::Empty) => StepKind::Flawed(Flaw::Malformed("white space where JSON is due")),
             Verdict::Flawed(flaw) => StepKind::Flawed(flaw),
-        }
-    }
-
-    fn note_event(&mut self) -> News {
-        let facts = self.judge.facts();
-        self.tolerated.insert(facts.tolerated);
-        let is_first = self.events == 0;
-        self.events += 1;
-        match facts.kind {
-            PayloadKind::Message => {
-                if self.task_id.is_empty() {
-                    self.progress = Progress::Done;
-                } else {
-                    self.tolerated.insert(Tolerated::MESSAGE_IN_TASK_STREAM);
-                }
-                return News::None;
-            }
-            PayloadKind::Task => {}
-            _ if is_first && self.flag_first_event => {
-                self.tolerated.insert(Tolerated::FIRST_EVENT_NOT_TASK);
-            }
-            _ => {}
-        }
-        if self.task_id.is_empty() {
-            self.task_id.clone_from(&facts.task_id);
-        } else if self.task_id != facts.task_id {
-            self.tolerated.insert(Tolerated::OTHER_TASK_ID);
-            return News::None;
-        }
-        match facts.kind {
-            PayloadKind::Task | PayloadKind::StatusUpdate => News::State(facts.state),
-            _ => News::None,
-        }
-    }
-
-    fn note_news(&mut self, news: News) {
-        if let News::State(state) = news {
-            self.state = state;
-            self.progress = state.map_or(Progress::Open, progress_of);
         }
     }
 }

@@ -90,6 +90,23 @@ impl SmallText {
         &mut spilled[..]
     }
 
+    /// True if this is the whole text, and it is short.
+    #[inline(always)]
+    pub(crate) fn is(&self, bytes: &[u8]) -> bool {
+        usize::from(self.len) == bytes.len() && !self.truncated && self.inline.get(..bytes.len()) == Some(bytes)
+    }
+
+    /// Replaces the text, if the new one is short. False if it is not.
+    #[inline(always)]
+    pub(crate) fn set_short(&mut self, bytes: &[u8]) -> bool {
+        let Some(place) = self.inline.get_mut(..bytes.len()) else { return false };
+        place.copy_from_slice(bytes);
+        self.truncated = false;
+        // No longer than the place.
+        self.len = bytes.len() as u16;
+        true
+    }
+
     /// Replaces the text. `cut` says that the caller already shortened it.
     pub(crate) fn set(&mut self, bytes: &[u8], cut: bool) {
         self.clear();

@@ -33,6 +33,8 @@ impl Tolerated {
     pub const RECONCILED: Self = Self(1 << 11);
     /// A streaming call was answered with one JSON result, which was made into a stream of one event.
     pub const DOWNGRADE_ADAPTED: Self = Self(1 << 12);
+    /// A gRPC message was compressed, and therefore not inspected: what it says of its task is not known.
+    pub const COMPRESSED_MESSAGE: Self = Self(1 << 13);
 
     /// Adds what is in `other`.
     pub fn insert(&mut self, other: Self) {
@@ -63,7 +65,7 @@ impl Tolerated {
     }
 }
 
-const NAMES: [(Tolerated, &str); 13] = [
+const NAMES: [(Tolerated, &str); 14] = [
     (Tolerated::ID_TYPE_CHANGED, "id_type_changed"),
     (Tolerated::NULL_ERROR_MEMBER, "null_error_member"),
     (Tolerated::NULL_RESULT_MEMBER, "null_result_member"),
@@ -77,6 +79,7 @@ const NAMES: [(Tolerated, &str); 13] = [
     (Tolerated::UNTERMINATED_EVENT, "unterminated_event"),
     (Tolerated::RECONCILED, "reconciled"),
     (Tolerated::DOWNGRADE_ADAPTED, "downgrade_adapted"),
+    (Tolerated::COMPRESSED_MESSAGE, "compressed_message"),
 ];
 
 impl fmt::Debug for Tolerated {

@@ -173,12 +173,3 @@ async fn other_paths_are_not_named() {
         assert_eq!((call.operation(), call.binding()), (None, None), "{method} {path}");
     }
 }
-
-#[tokio::test(start_paused = true)]
-async fn grpc_is_told_by_its_media_type_and_not_read() {
-    for media in ["application/grpc", "application/grpc+proto"] {
-        let mut request = request("POST", "/lf.a2a.v1.A2AService/SendMessage", MockBody::new().hang());
-        request.headers_mut().insert("content-type", media.parse().unwrap());
-        assert_eq!(named(&CallLayer::new(), request).await.binding(), Some(Binding::Grpc));
-    }
-}

@@ -5,6 +5,7 @@
 mod mock;
 
 mod bodies;
+mod grpc;
 mod http_json;
 mod json_rpc;
 mod slow;

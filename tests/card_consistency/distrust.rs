@@ -99,6 +99,54 @@ async fn refusals_that_do_not() {
     }
 }
 
+/// -32005 contradicts the card only for what the card lists (§3.3.2).
+#[tokio::test(start_paused = true)]
+async fn a_content_type_that_the_card_lists_is_one_that_it_must_take() {
+    let send = |parts: &str, more: &str| {
+        V1.rpc("SendMessage", &format!(r#""message":{{"messageId":"m","role":"ROLE_USER","parts":[{parts}]}}{more}"#))
+    };
+    let accepts = |modes: &str| format!(r#","configuration":{{"acceptedOutputModes":[{modes}]}}"#);
+    for (parts, more, doubts) in [
+        (r#"{"text":"x"}"#, String::new(), true),
+        (r#"{"text":"x","mediaType":"Text/Plain; charset=utf-8"}"#, accepts(r#""text/plain""#), true),
+        (r#"{"text":"x"}"#, accepts(r#""image/png","text/plain""#), true),
+        (r#"{"raw":"AA==","mediaType":"image/png"}"#, String::new(), false),
+        (r#"{"text":"x"},{"raw":"AA==","mediaType":"image/png"}"#, String::new(), false),
+        (r#"{"text":"x"}"#, accepts(r#""image/png""#), false),
+        (r#"{"url":"https://example.com/file"}"#, String::new(), false),
+    ] {
+        let (ended, doubted) = doubted(send(parts, &more), refusal(-32005)).await;
+        assert_eq!(ended.word(), "refused/peer_error");
+        assert_eq!(doubted, doubts, "{parts}{more}");
+    }
+    // What the card lists is what counts, and not what is usual.
+    let card = Card::plain().modes(r#""image/*""#);
+    let cards = Cards::of(Page::from(card).max_age(300));
+    let mut seen = 0;
+    for (parts, fetches) in [(r#"{"text":"x"}"#, 1), (r#"{"raw":"AA==","mediaType":"image/png"}"#, 2)] {
+        let agent = agent([refusal(-32005), done()]);
+        let mut service = guard(layer(&cards), &agent);
+        call(&mut service, send(parts, "")).await;
+        call(&mut service, V1.send()).await;
+        // A store of its own for each.
+        assert_eq!(std::mem::replace(&mut seen, cards.count()) + fetches, cards.count(), "{parts}");
+    }
+    // Once an answer has begun, it is no word on the request.
+    let event = format!("data: {}\n\n", V1.error(-32005));
+    let answer = Answer::sse(MockBody::of([V1.task_event("WORKING")]).data(event));
+    let (ended, doubted) = doubted(V1.stream(), answer).await;
+    assert_eq!((ended.word().as_str(), doubted), ("refused/peer_error", false));
+}
+
+/// A routing signal says that the card is stale as well.
+#[tokio::test(start_paused = true)]
+async fn a_skill_that_is_not_here_is_a_contradiction() {
+    let mut request = V1.send();
+    request.extensions_mut().insert(a2a_guard::Call::new().with_skill("translate"));
+    let (ended, doubted) = doubted(request, refusal(-32004)).await;
+    assert_eq!((ended.word().as_str(), doubted), ("stale/skill_unavailable", true));
+}
+
 #[tokio::test(start_paused = true)]
 async fn in_the_middle_of_a_stream_it_counts_as_well() {
     let event = |code| format!("data: {}\n\n", V1.error(code));

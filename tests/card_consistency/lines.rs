@@ -13,6 +13,8 @@ use crate::{
 use Dialect::V1;
 
 const END: &str = "SendMessage over JSONRPC 1.0 at https://agent.example.com/a2a, 0 ms in; retry safe";
+/// Until then it is answered from memory.
+const AFTER: &str = "SendMessage over JSONRPC 1.0 at https://agent.example.com/a2a, 0 ms in; retry after";
 const STREAM: &str = "SendStreamingMessage over JSONRPC 1.0 at https://agent.example.com/a2a, 0 ms in; retry safe";
 
 async fn line(page: impl Into<Page>) -> String {
@@ -31,22 +33,22 @@ async fn where_there_is_no_card() {
             "card/not_found: no card at https://agent.example.com/a2a/.well-known/agent-card.json, \
              https://agent.example.com/.well-known/agent-card.json, \
              https://agent.example.com/a2a/.well-known/agent.json, \
-             https://agent.example.com/.well-known/agent.json; {END}"
+             https://agent.example.com/.well-known/agent.json; {AFTER} 60 s"
         )
     );
     let at = "https://agent.example.com/a2a/.well-known/agent-card.json";
-    assert_eq!(line(Page::status(500)).await, format!("card/http_status: HTTP 500 for the card at {at}; {END}"));
+    assert_eq!(line(Page::status(500)).await, format!("card/http_status: HTTP 500 for the card at {at}; {AFTER} 5 s"));
     assert_eq!(
         line(Page::text("<h1>", "text/html")).await,
-        format!("card/not_json: no card in JSON at {at}: another media type than JSON (text/html); {END}")
+        format!("card/not_json: no card in JSON at {at}: another media type than JSON (text/html); {AFTER} 30 s")
     );
     assert_eq!(
         line(Page::text("x".repeat(300_000), "application/json")).await,
-        format!("card/too_large: the card at {at} is larger than 262144 bytes; {END}")
+        format!("card/too_large: the card at {at} is larger than 262144 bytes; {AFTER} 30 s")
     );
     assert_eq!(
         line(Page::text("{}", "application/json")).await,
-        format!("card/missing_field: the card's supportedInterfaces is absent; {END}")
+        format!("card/missing_field: the card's supportedInterfaces is absent, at {at}; {AFTER} 30 s")
     );
     assert_eq!(
         line(Page::from(Card::plain()).after(s(20))).await,
@@ -55,7 +57,7 @@ async fn where_there_is_no_card() {
     );
     assert_eq!(
         line(Page::fails(std::io::ErrorKind::ConnectionRefused)).await,
-        format!("transport/connect: no connection to the card: connection refused; {END}")
+        format!("transport/connect: no connection to the card: connection refused; {AFTER} 5 s")
     );
 }
 
@@ -90,7 +92,8 @@ async fn where_the_card_is_another_agents() {
         line(Card::default().at("https://agent.example.com/other")).await,
         format!(
             "card/url_mismatch: the card is another agent's: its path is \"/other\", the target's \"/a2a\" \
-             (card https://agent.example.com/other, target https://agent.example.com/a2a); {END}"
+             (card https://agent.example.com/other, target https://agent.example.com/a2a), at \
+             https://agent.example.com/a2a/.well-known/agent-card.json; {END}"
         )
     );
     assert_eq!(

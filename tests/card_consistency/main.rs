@@ -5,14 +5,21 @@
 mod mock;
 mod support;
 
+mod authority;
 mod bodies;
 mod credentials;
 mod distrust;
+mod extended;
 mod extensions;
+mod first_event;
 mod flights;
 mod gateway;
+mod grpc;
 mod lines;
 mod matching;
+mod observer;
+mod policies;
+mod queries;
 mod readiness;
 mod relative;
 mod resolvers;

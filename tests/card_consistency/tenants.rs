@@ -7,7 +7,7 @@ use http_body_util::Full;
 use serde_json::{Value, json};
 
 use crate::{
-    mock::Dialect,
+    mock::{Dialect, MockBody, Peer},
     support::{Card, Cards, Page, ROOT, body_of, call, failure, guard, layer, once, rest_done, through, willing},
 };
 
@@ -207,14 +207,35 @@ async fn older_versions_know_no_tenant() {
 #[tokio::test(start_paused = true)]
 async fn a_body_that_was_not_read_whole_cannot_be_changed() {
     use tower::{Layer, ServiceExt};
-    let agent = willing(1);
-    let cards = Cards::of(acme());
-    let stack = CallLayer::new().max_body(64).layer(layer(&cards).layer(agent.clone()));
     let body =
         format!(r#"{{"jsonrpc":"2.0","id":1,"method":"GetTask","params":{{"id":"t","x":"{}"}}}}"#, "x".repeat(200));
-    let error = stack.oneshot(V1.request("POST", "/a2a", body)).await.unwrap_err();
-    assert_eq!(error.class().as_str(), "tenant_mismatch", "{error}");
-    assert!(agent.requests().is_empty());
+    // In one piece it is there as a whole, however long; of several, what is above the cap was not read.
+    for (pieces, word) in [(1, "success/success"), (2, "card/tenant_mismatch")] {
+        let pieces = body.as_bytes().chunks(body.len().div_ceil(pieces)).map(Bytes::copy_from_slice);
+        let agent: Peer<CallBody<MockBody>> = Peer::new([crate::support::done()]);
+        let stack = CallLayer::new().max_body(64).layer(layer(&Cards::of(acme())).layer(agent.clone()));
+        let request = V1.request("POST", "/a2a", String::new()).map(|_| MockBody::of(pieces));
+        let called = stack.oneshot(request).await.map(|_| ());
+        let called =
+            called.map_or_else(|error| format!("{}/{}", error.outcome(), error.class()), |()| "success/success".into());
+        assert_eq!(called, word);
+        assert_eq!(agent.requests().is_empty(), word.starts_with("card"));
+    }
+}
+
+/// In pieces below the cap it is put together.
+#[tokio::test(start_paused = true)]
+async fn a_body_in_pieces_gains_it_too() {
+    use http_body_util::BodyExt;
+    use tower::{Layer, ServiceExt};
+    let body = r#"{"jsonrpc":"2.0","id":1,"method":"GetTask","params":{"id":"t"}}"#;
+    let agent: Peer<CallBody<MockBody>> = Peer::new([crate::support::done()]);
+    let stack = CallLayer::new().layer(layer(&Cards::of(acme())).layer(agent.clone()));
+    let pieces = body.as_bytes().chunks(7).map(Bytes::copy_from_slice);
+    let request = V1.request("POST", "/a2a", String::new()).map(|_| MockBody::of(pieces));
+    stack.oneshot(request).await.unwrap();
+    let sent = agent.requests().pop().unwrap().into_body().collect().await.unwrap().to_bytes();
+    assert_eq!(sent, body.replacen(r#""params":{"#, r#""params":{"tenant":"acme","#, 1));
 }
 
 /// What asks for the task afterwards has to ask as the same tenant.

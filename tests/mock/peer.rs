@@ -61,6 +61,11 @@ impl Answer {
         Self::of(async { Err(error) })
     }
 
+    /// What it comes to.
+    pub(crate) async fn into_response(self) -> Result<Response<MockBody>, BoxError> {
+        self.0.await
+    }
+
     /// The same, so much later.
     pub(crate) fn after(self, time: Duration) -> Self {
         Self::of(async move {

@@ -1,6 +1,6 @@
 //! Calls that nobody can name, or whose binding nobody judges here: they pass, within bounds and caps.
 
-use a2a_guard::{Binding, Call, Limits, Operation};
+use a2a_guard::Limits;
 use http::Request;
 use http_body_util::Full;
 
@@ -116,34 +116,44 @@ async fn their_coded_bodies_pass() {
     assert_eq!((ended.word().as_str(), &ended.bytes()[..]), ("success/success", &b"\x1f\x7f"[..]));
 }
 
+fn foreign_grpc() -> http::Request<http_body_util::Full<bytes::Bytes>> {
+    let mut request = V1.request("POST", "/grpc.health.v1.Health/Check", "\0\0\0\0\0".into());
+    request.headers_mut().insert("content-type", "application/grpc".parse().unwrap());
+    request
+}
+
 #[tokio::test(start_paused = true)]
-async fn grpc_passes_with_its_trailers() {
-    let request = || {
-        let mut request = V1.request("POST", "/lf.a2a.v1.A2AService/SendMessage", "\0\0\0\0\0".into());
-        request.headers_mut().insert("content-type", "application/grpc".parse().unwrap());
-        request
-    };
+async fn grpc_of_another_service_passes_with_its_trailers() {
     let body = MockBody::new().data(&b"\0\0\0\0\x01x"[..]).trailers("grpc-status", "0");
-    let ended = call(plain(), request(), Answer::new(200, "application/grpc", body)).await;
+    let ended = call(plain(), foreign_grpc(), Answer::new(200, "application/grpc", body)).await;
     assert_eq!(ended.word(), "success/success");
     assert_eq!(ended.bytes(), b"\0\0\0\0\x01x");
     assert_eq!(ended.trailers.unwrap()["grpc-status"], "0");
     // A stream of messages has no size of its own.
     let body = MockBody::new().data(vec![0; 100]).trailers("grpc-status", "0");
     let answer = Answer::new(200, "application/grpc", body);
-    assert_eq!(call(with(Limits::default().max_unary_body(10)), request(), answer).await.word(), "success/success");
+    let ended = call(with(Limits::default().max_unary_body(10)), foreign_grpc(), answer).await;
+    assert_eq!(ended.word(), "success/success");
 }
 
 #[tokio::test(start_paused = true)]
-async fn grpc_that_the_caller_named_passes_within_its_bounds() {
-    let request = || {
-        let mut request = V1.request("POST", "/lf.a2a.v1.A2AService/GetTask", "\0\0\0\0\0".into());
-        request.extensions_mut().insert(Call::new().with_operation(Operation::GetTask).with_binding(Binding::Grpc));
-        request
-    };
-    let ended = call(with(Limits::default().head(s(7))), request(), Answer::never()).await;
+async fn its_refusals_pass_and_are_told() {
+    let answer = Answer::new(200, "application/grpc", MockBody::new()).header("grpc-status", "12");
+    let ended = call(plain(), foreign_grpc(), answer).await;
+    assert_eq!(
+        (ended.word().as_str(), ended.notes.words()),
+        ("success/success", vec!["refused/peer_error".to_owned()])
+    );
+    assert_eq!(ended.headers["grpc-status"], "12");
+    let body = MockBody::new().data(&b"\0\0\0\0\0"[..]).trailers("grpc-status", "16");
+    let ended = call(plain(), foreign_grpc(), Answer::new(200, "application/grpc", body)).await;
+    assert_eq!((ended.word().as_str(), ended.notes.words()), ("success/success", vec!["refused/auth".to_owned()]));
+    let ended = call(plain(), foreign_grpc(), Answer::new(502, "text/html", MockBody::new().data("<html>"))).await;
+    assert_eq!(ended.notes.words(), ["broken/http_status"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn grpc_of_another_service_has_its_bounds() {
+    let ended = call(with(Limits::default().head(s(7)).blocking_head(s(9))), foreign_grpc(), Answer::never()).await;
     assert_eq!(ended.fate(), fate("timeout/head", s(7)));
-    let body = MockBody::new().data(&b"\0\0\0\0\x01x"[..]).trailers("grpc-status", "0");
-    let ended = call(plain(), request(), Answer::new(200, "application/grpc", body)).await;
-    assert_eq!((ended.word().as_str(), &ended.bytes()[..]), ("success/success", &b"\0\0\0\0\x01x"[..]));
 }

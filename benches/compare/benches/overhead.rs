@@ -11,7 +11,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use a2a_guard_compare::group::Group;
-use a2a_guard_compare::{large, streams, table, unary};
+use a2a_guard_compare::{card, grpc, large, probe, streams, table, unary};
 
 /// How often a group that misses a budget is measured on before `--check` believes it.
 const AGAIN: usize = 4;
@@ -20,7 +20,7 @@ const LEGEND: &str = "\
 ns: thread CPU time, the least of batches that take turns; response head and body are Pending once each.
 own: without the row that is passed through to (bare, pass-through). Ratios are of own ns; to bare and pass-through, of ns.
 Results are a JSON-RPC 1.0 task with status, one artifact and two messages of history; streams are a task, chunks of an
-artifact with a status among every sixteen, and the completion; all padded to the size that is named.
+artifact with a status among every sixteen, and the completion; all padded to the size that is named. gRPC has the same in messages.
 ";
 
 fn main() -> ExitCode {
@@ -43,6 +43,9 @@ fn main() -> ExitCode {
     let mut groups = vec![unary::named(), unary::plain()];
     groups.extend(large::groups());
     groups.extend(streams::groups());
+    groups.extend(grpc::groups());
+    groups.extend(card::groups());
+    groups.extend(probe::groups());
     groups.retain(|group| arguments.iter().all(|word| group.title.contains(word.as_str())));
 
     println!("{LEGEND}");

@@ -4,6 +4,7 @@
 //! history of two messages), and a `SendStreamingMessage` stream of artifact chunks with a status among every sixteen.
 //! Each is padded to its exact size in the artifact's text.
 
+use a2a_guard::wire::grpc::encode::Message;
 use bytes::Bytes;
 
 const TASK: &str = "0f8f5d2e-5d39-4b8c-9d57-3a8e2f1b7c64";
@@ -93,6 +94,60 @@ pub fn events(count: usize, size: usize) -> Vec<Bytes> {
             _ => chunk(number, size),
         })
         .collect()
+}
+
+/// A framed `SendMessageResponse` of exactly `size` bytes: the task that [`result`] has too.
+pub fn grpc_result(size: usize) -> Bytes {
+    const COMPLETED: u64 = 3;
+    let message = |id: &str, role, text: &str| {
+        Message::new().text(1, id).text(3, TASK).number(4, role).message(5, Message::new().text(1, text))
+    };
+    padded_message(size, |text| {
+        let artifact = Message::new().text(1, "a-1").text(2, "answer").message(4, Message::new().text(1, text));
+        let task = Message::new()
+            .text(1, TASK)
+            .text(2, CONTEXT)
+            .message(3, Message::new().number(1, COMPLETED).message(3, Message::new().number(1, 1_762_161_164)))
+            .message(4, artifact)
+            .message(5, message("m-1", 1, "Has the order been confirmed?"))
+            .message(5, message("m-2", 2, "Yes, see the artifact."));
+        Message::new().message(1, task)
+    })
+}
+
+/// The stream that [`events`] is too, as framed `StreamResponse`s.
+pub fn grpc_messages(count: usize, size: usize) -> Vec<Bytes> {
+    const SUBMITTED: u64 = 1;
+    const WORKING: u64 = 2;
+    const COMPLETED: u64 = 3;
+    let about = || Message::new().text(1, TASK).text(2, CONTEXT);
+    let status = |state, text: &str| {
+        let words = Message::new().text(1, "m-1").number(4, 2).message(5, Message::new().text(1, text));
+        about().message(3, Message::new().number(1, state).message(2, words))
+    };
+    let of = |number: usize, text: &str| match number {
+        0 => Message::new().message(1, status(SUBMITTED, text)),
+        _ if number + 1 == count => Message::new().message(3, status(COMPLETED, text)),
+        _ if number.is_multiple_of(16) => Message::new().message(3, status(WORKING, text)),
+        _ => {
+            let artifact = Message::new().text(1, "a-1").message(4, Message::new().text(1, text));
+            Message::new().message(4, about().message(3, artifact).number(4, 1))
+        }
+    };
+    (0..count).map(|number| padded_message(size, |text| of(number, text))).collect()
+}
+
+/// The framed message that `of` makes of as much text as gives it exactly this size.
+fn padded_message(size: usize, of: impl Fn(&str) -> Message) -> Bytes {
+    let prose = prose(0);
+    let text = |len| -> String { prose.chars().cycle().take(len).collect() };
+    let around = of("").framed().map_or(0, |message| message.len());
+    // The lengths around the text are varints, whose own length depends on it.
+    (0..=size.saturating_sub(around))
+        .rev()
+        .filter_map(|len| of(&text(len)).framed())
+        .find(|message| message.len() == size)
+        .unwrap_or_else(|| panic!("no message of {size} bytes"))
 }
 
 fn status(state: &str, number: usize, size: usize) -> Bytes {
@@ -190,6 +245,15 @@ mod tests {
         assert!(!text.contains('\n'));
         assert!(text.matches("\\n").count() > 10_000);
         assert!(text.is_ascii());
+    }
+
+    #[test]
+    fn messages_are_of_their_exact_size_and_valid() {
+        assert_eq!(grpc_result(1024).len(), 1024);
+        crate::ours::judge_message(&grpc_result(1024));
+        let all = grpc_messages(100, 384);
+        assert!(all.iter().all(|message| message.len() == 384));
+        crate::ours::judge_messages(&all);
     }
 
     #[test]

@@ -8,15 +8,18 @@
 //! * [`group`]: rows that are measured in turn, so that the machine's moods hit all of them alike;
 //! * [`table`]: the rows as text, with DESIGN.md's budgets beside them;
 //! * [`ours`]: the layers under test;
-//! * [`unary`], [`large`], [`streams`]: the groups themselves.
+//! * [`unary`], [`large`], [`streams`], [`grpc`], [`card`], [`probe`]: the groups themselves.
 
 pub mod alloc;
+pub mod card;
 pub mod corpus;
 pub mod group;
+pub mod grpc;
 pub mod large;
 pub mod measure;
 pub mod ours;
 pub mod peer;
+pub mod probe;
 mod stacks;
 pub mod streams;
 pub mod table;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
-use http::{HeaderMap, HeaderValue, Request, Response, header};
+use http::{HeaderMap, HeaderName, HeaderValue, Request, Response, header};
 use http_body::{Body, Frame, SizeHint};
 use pin_project_lite::pin_project;
 use tower::Service;
@@ -18,6 +18,7 @@ pub struct Script {
     media_type: HeaderValue,
     sized: bool,
     frames: Vec<Bytes>,
+    trailers: Option<HeaderMap>,
     pause: Pause,
 }
 
@@ -37,6 +38,7 @@ impl Script {
             media_type: HeaderValue::from_static("application/json"),
             sized: true,
             frames: shared(frames),
+            trailers: None,
             pause: Pause::Once,
         })
     }
@@ -47,7 +49,20 @@ impl Script {
             media_type: HeaderValue::from_static("text/event-stream"),
             sized: false,
             frames: shared(frames),
+            trailers: None,
             pause,
+        })
+    }
+
+    /// gRPC messages in these frames, and that all is well.
+    pub fn grpc(frames: Vec<Bytes>) -> Arc<Self> {
+        let ok = (HeaderName::from_static("grpc-status"), HeaderValue::from_static("0"));
+        Arc::new(Self {
+            media_type: HeaderValue::from_static("application/grpc"),
+            sized: false,
+            frames: shared(frames),
+            trailers: Some(HeaderMap::from_iter([ok])),
+            pause: Pause::Once,
         })
     }
 
@@ -57,7 +72,7 @@ impl Script {
     }
 
     fn left(&self, from: usize) -> u64 {
-        self.frames[from..].iter().map(|frame| frame.len() as u64).sum()
+        self.frames.iter().skip(from).map(|frame| frame.len() as u64).sum()
     }
 
     fn response(self: &Arc<Self>) -> Response<Answer> {
@@ -158,12 +173,16 @@ impl Body for Answer {
         if frame.is_some() {
             self.next += 1;
             self.paused = self.script.pause == Pause::Once;
+        } else if self.next == self.script.frames.len() {
+            self.next += 1;
+            let trailers = self.script.trailers.clone();
+            return Poll::Ready(trailers.map(|trailers| Ok(Frame::trailers(trailers))));
         }
         Poll::Ready(frame.map(|data| Ok(Frame::data(data))))
     }
 
     fn is_end_stream(&self) -> bool {
-        self.next == self.script.frames.len()
+        self.next >= self.script.frames.len() + usize::from(self.script.trailers.is_some())
     }
 
     fn size_hint(&self) -> SizeHint {

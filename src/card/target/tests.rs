@@ -55,6 +55,25 @@ fn an_interface_is_the_target_or_differs_in_a_first_field() {
 }
 
 #[test]
+fn what_stands_in_an_interfaces_query_must_stand_in_the_targets() {
+    let card = card(&entry("https://a/rpc?agent=7&x=%2d", "JSONRPC", "1.0", ""));
+    for (uri, fits) in [
+        ("https://a/rpc?agent=7&x=-", true),
+        ("https://a/rpc?x=-&key=s3cret&agent=7&a2a-version=1.0", true),
+        ("https://a/rpc?agent=7", false),
+        ("https://a/rpc?agent=8&x=-", false),
+        ("https://a/rpc?agent=77&x=-", false),
+        ("https://a/rpc", false),
+    ] {
+        assert_eq!(find(&card, &target(uri)).is_ok(), fits, "{uri}");
+        assert!(find(&card, &target(uri).with_any_query()).is_ok(), "{uri}");
+    }
+    let plain = self::card(&entry("https://a/rpc", "JSONRPC", "1.0", ""));
+    assert_eq!(find(&plain, &target("https://a/rpc?key=s3cret")), Ok(0));
+    assert_eq!(find(&card, &target("https://a/other").with_any_query()).unwrap_err().0, MismatchField::Path);
+}
+
+#[test]
 fn the_closest_interface_is_the_one_of_the_calls_binding_that_came_furthest() {
     let url = "https://agent.example.com";
     let card = card(
@@ -164,6 +183,10 @@ fn grpc_is_compared_by_host_and_port() {
     }
     let other = target("https://b/").with_binding(Binding::Grpc);
     assert_eq!(find(&card, &other).unwrap_err().0, MismatchField::Authority);
+    // The path of a call says nothing of another binding's interface, wherever on that host it is.
+    let rpc = self::card(&entry("https://a/rpc", "JSONRPC", "1.0", ""));
+    let call = target("https://a/").with_binding(Binding::Grpc);
+    assert_eq!(find(&rpc, &call), Err((MismatchField::Binding, "JSONRPC".into(), "GRPC".into())));
 }
 
 #[test]

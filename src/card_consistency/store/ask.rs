@@ -4,10 +4,11 @@ use std::{fmt, sync::Arc, time::Duration};
 
 use http::{HeaderMap, Uri};
 
-use super::CardKeyRef;
+use super::{CardKeyRef, ExtendedCall};
 use crate::{call::ProtocolVersion, card::AgentCard, error::CardFailure};
 
 pub(super) type Counts = Arc<dyn Fn(&AgentCard) -> Result<(), CardFailure> + Send + Sync>;
+pub(super) type Extend = Arc<dyn Fn(&AgentCard) -> Option<ExtendedCall> + Send + Sync>;
 
 /// A call's wish for the card of its target.
 #[derive(Clone)]
@@ -19,6 +20,7 @@ pub struct CardAsk {
     pub(super) tenant: Option<Box<str>>,
     pub(super) bound: Duration,
     pub(super) counts: Option<Counts>,
+    pub(super) extend: Option<Extend>,
 }
 
 impl CardAsk {
@@ -26,7 +28,7 @@ impl CardAsk {
     /// Tenant headers travel to each location; credentials go to the target's own origin alone, and only after it
     /// answered 401; nothing else is sent.
     pub fn new(target: Uri, headers: HeaderMap) -> Self {
-        Self { target, headers, version: None, tenant: None, bound: Duration::MAX, counts: None }
+        Self { target, headers, version: None, tenant: None, bound: Duration::MAX, counts: None, extend: None }
     }
 
     /// The version that the call is written in. It is sent as `A2A-Version`: one URL may serve a card for each (§3.6).
@@ -52,6 +54,15 @@ impl CardAsk {
     /// It must go by the target alone: calls with the same [`key`](Self::key) share the verdict.
     pub fn counts(mut self, counts: impl Fn(&AgentCard) -> Result<(), CardFailure> + Send + Sync + 'static) -> Self {
         self.counts = Some(Arc::new(counts));
+        self
+    }
+
+    /// How a public card's agent is asked for its extended one, if it is.
+    pub(in crate::card_consistency) fn extend(
+        mut self,
+        extend: impl Fn(&AgentCard) -> Option<ExtendedCall> + Send + Sync + 'static,
+    ) -> Self {
+        self.extend = Some(Arc::new(extend));
         self
     }
 

@@ -287,7 +287,7 @@ impl CardStoreBuilder {
                 flights: Arc::new(Flights::new()),
                 permits: Arc::new(Semaphore::new(self.max_searches.min(Semaphore::MAX_PERMITS))),
                 clock: Clock::new(),
-                stats: Counters::default(),
+                stats: Arc::new(Counters::default()),
             }),
         })
     }
@@ -331,6 +331,10 @@ pub struct CardStoreError {
 }
 
 impl CardStoreError {
+    pub(in crate::card_consistency) fn new(setting: &'static str, why: impl Into<String>) -> Self {
+        Self { setting, why: why.into() }
+    }
+
     /// The setting that is wrong.
     #[must_use]
     pub fn setting(&self) -> &'static str {

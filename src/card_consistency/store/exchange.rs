@@ -59,7 +59,7 @@ impl Inner {
         let status = head.status;
         match status {
             StatusCode::OK | StatusCode::NON_AUTHORITATIVE_INFORMATION => {
-                self.check_media_type(&head, uri)?;
+                check_media_type(&head, uri, self.settings.strict)?;
                 let body = self.read(body, uri).await?;
                 Ok(Answer::Card { head: Box::new(head), body, sent })
             }
@@ -111,16 +111,7 @@ impl Inner {
         request
     }
 
-    /// A declared type that is no JSON is judged before the body is read; an absent one leaves it to the body.
-    fn check_media_type(&self, head: &Parts, location: &Uri) -> Result<(), CardFailure> {
-        let media_type = MediaType::of(head.headers.get(CONTENT_TYPE).map(HeaderValue::as_bytes));
-        if media_type.is_json() || (media_type == MediaType::Absent && !self.settings.strict) {
-            return Ok(());
-        }
-        Err(not_json(head, location, "another media type than JSON"))
-    }
-
-    async fn read(&self, mut body: AnyBody, location: &Uri) -> Result<Bytes, CardFailure> {
+    pub(super) async fn read(&self, mut body: AnyBody, location: &Uri) -> Result<Bytes, CardFailure> {
         let limit = self.settings.max_card_bytes;
         let too_large = || CardFailure::TooLarge { limit, location: Box::new(location.clone()) };
         if body.size_hint().lower() > limit as u64 {
@@ -145,6 +136,15 @@ impl Inner {
     }
 }
 
+/// A declared type that is no JSON is judged before the body is read; an absent one leaves it to the body.
+pub(super) fn check_media_type(head: &Parts, location: &Uri, strict: bool) -> Result<(), CardFailure> {
+    let media_type = MediaType::of(head.headers.get(CONTENT_TYPE).map(HeaderValue::as_bytes));
+    if media_type.is_json() || (media_type == MediaType::Absent && !strict) {
+        return Ok(());
+    }
+    Err(not_json(head, location, "another media type than JSON"))
+}
+
 pub(super) fn not_json(head: &Parts, location: &Uri, why: impl fmt::Display) -> CardFailure {
     CardFailure::NotJson {
         status: head.status,
@@ -154,7 +154,7 @@ pub(super) fn not_json(head: &Parts, location: &Uri, why: impl fmt::Display) -> 
     }
 }
 
-fn unauthorized(head: &Parts, location: &Uri) -> CardFailure {
+pub(super) fn unauthorized(head: &Parts, location: &Uri) -> CardFailure {
     CardFailure::Unauthorized {
         status: head.status,
         location: Box::new(location.clone()),
@@ -162,7 +162,7 @@ fn unauthorized(head: &Parts, location: &Uri) -> CardFailure {
     }
 }
 
-fn lost(error: BoxError) -> CardFailure {
+pub(super) fn lost(error: BoxError) -> CardFailure {
     // The usual client is a guarded one, whose bounds may be shorter than the fetch's.
     let error = match recognise(error) {
         Ok(error) if error.outcome() == OutcomeKind::Timeout => {
@@ -175,7 +175,7 @@ fn lost(error: BoxError) -> CardFailure {
 }
 
 /// A header's value, bounded.
-fn text(headers: &HeaderMap, name: &HeaderName) -> Option<String> {
+pub(super) fn text(headers: &HeaderMap, name: &HeaderName) -> Option<String> {
     let value = headers.get(name)?.as_bytes();
     Some(String::from_utf8_lossy(value.get(..1024).unwrap_or(value)).into_owned())
 }

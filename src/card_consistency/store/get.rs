@@ -28,10 +28,10 @@ pub(super) type FlightKey = (CardKey, bool);
 /// What a search came to, for all who waited for it.
 pub(super) struct Landed {
     /// For whom: those who are like the one who asked, within this scope.
-    scope: Scope,
-    credential: Credential,
-    version: Option<ProtocolVersion>,
-    result: Result<Arc<HeldCard>, CardFailure>,
+    pub(super) scope: Scope,
+    pub(super) credential: Credential,
+    pub(super) version: Option<ProtocolVersion>,
+    pub(super) result: Result<Arc<HeldCard>, CardFailure>,
 }
 
 /// Why a card is asked for.
@@ -53,11 +53,17 @@ enum Next {
 
 impl Inner {
     pub(super) async fn get(self: Arc<Self>, ask: CardAsk, wish: Wish) -> Result<Arc<HeldCard>, CardFailure> {
-        let bound = ask.bound;
-        match timeout(bound, self.resolve(Arc::new(ask), wish)).await {
-            Ok(result) => result,
-            Err(_) => Err(CardFailure::FetchTimeout { bound }),
+        let (bound, began, ask) = (ask.bound, Instant::now(), Arc::new(ask));
+        let public = match timeout(bound, Arc::clone(&self).resolve(Arc::clone(&ask), wish)).await {
+            Ok(result) => result?,
+            Err(_) => return Err(CardFailure::FetchTimeout { bound }),
+        };
+        if ask.extend.is_none() || wish != Wish::Call {
+            return Ok(public);
         }
+        // Who cannot wait any longer goes by the public one.
+        let left = bound.saturating_sub(began.elapsed());
+        Ok(timeout(left, self.extended(ask, Arc::clone(&public))).await.unwrap_or(public))
     }
 
     async fn resolve(self: Arc<Self>, ask: Arc<CardAsk>, wish: Wish) -> Result<Arc<HeldCard>, CardFailure> {
@@ -243,7 +249,7 @@ impl Inner {
             };
             let failure = match result {
                 Ok(Got::New { parts, keep }) => {
-                    let card = Arc::new(HeldCard::new(*parts, self.clock, self.settings.forced_refresh_interval));
+                    let card = self.hold(*parts);
                     match shelf {
                         Some(shelf) if keep => {
                             shelf.put_within(&at, within(learned.scope), Slot::Card(Arc::clone(&card)), challenge);

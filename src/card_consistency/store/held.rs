@@ -3,7 +3,7 @@
 use std::{
     fmt,
     sync::{
-        Mutex, OnceLock, PoisonError,
+        Arc, Mutex, PoisonError,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
     time::Duration,
@@ -16,9 +16,8 @@ use http::{
 };
 use tokio::time::Instant;
 
-use super::{VerifiedTransport, freshness, refused::Refused};
+use super::{VerifiedTransport, freshness, memo::Memo, refused::Refused, stats::Counters, witness::Witness};
 use crate::{
-    call::{Binding, Call, ProtocolVersion},
     card::AgentCard,
     clock::{Clock, Millis, span},
 };
@@ -31,10 +30,13 @@ pub struct HeldCard {
     legacy: bool,
     private: bool,
     transport: Option<VerifiedTransport>,
+    /// The public card, if this is the extended one that stands in for it.
+    base: Option<Arc<HeldCard>>,
     pub(super) validators: Validators,
     /// When the search began that found it. Of two, the later one is kept.
     pub(super) asked: Millis,
     clock: Clock,
+    stats: Arc<Counters>,
     forced_interval: Millis,
     fetched: AtomicU64,
     fresh_until: AtomicU64,
@@ -43,25 +45,9 @@ pub struct HeldCard {
     /// One more than when a distrusted card was last asked for anew, 0 for never.
     forced: AtomicU64,
     changing: Mutex<Changing>,
-    pub(in crate::card_consistency) matched: OnceLock<Matched>,
-}
-
-/// What a call asked for, and the interface of the card that has it. The first call's is kept: most that follow ask for
-/// the same, and need not compare URLs again. All calls that find a card go to the same URL.
-#[derive(Clone, Debug)]
-pub(in crate::card_consistency) struct Matched {
-    pub(in crate::card_consistency) binding: Option<Binding>,
-    pub(in crate::card_consistency) version: Option<ProtocolVersion>,
-    pub(in crate::card_consistency) tenant: Option<Box<str>>,
-    /// Its place among the card's interfaces.
-    pub(in crate::card_consistency) index: usize,
-    pub(in crate::card_consistency) tenant_in_path: bool,
-}
-
-impl Matched {
-    pub(in crate::card_consistency) fn fits(&self, call: &Call) -> bool {
-        self.binding == call.binding() && self.version == call.version() && self.tenant.as_deref() == call.tenant()
-    }
+    pub(super) witness: Witness,
+    /// What calls found out about it.
+    pub(in crate::card_consistency) memo: Memo,
 }
 
 #[derive(Debug, Default)]
@@ -111,6 +97,8 @@ pub(super) struct Parts {
     pub(super) legacy: bool,
     pub(super) private: bool,
     pub(super) transport: Option<VerifiedTransport>,
+    pub(super) base: Option<Arc<HeldCard>>,
+    pub(super) witness: Witness,
     pub(super) validators: Validators,
     pub(super) stored: HeaderMap,
     pub(super) asked: Millis,
@@ -127,9 +115,9 @@ pub(super) struct Lease {
 }
 
 impl HeldCard {
-    pub(super) fn new(parts: Parts, clock: Clock, forced_interval: Duration) -> Self {
-        let Parts { card, bytes, location, legacy, private, transport, validators, stored, asked, forced, lease } =
-            parts;
+    pub(super) fn new(parts: Parts, clock: Clock, forced_interval: Duration, stats: Arc<Counters>) -> Self {
+        let Parts { card, bytes, location, legacy, private, transport, base, witness, validators, stored, .. } = parts;
+        let Lease { fetched, fresh_until, may_be_stale } = parts.lease;
         Self {
             card,
             bytes,
@@ -137,17 +125,20 @@ impl HeldCard {
             legacy,
             private,
             transport,
+            base,
             validators,
-            asked,
+            asked: parts.asked,
             clock,
+            stats,
             forced_interval: span(forced_interval),
-            fetched: AtomicU64::new(lease.fetched),
-            fresh_until: AtomicU64::new(lease.fresh_until),
-            may_be_stale: AtomicBool::new(lease.may_be_stale),
+            fetched: AtomicU64::new(fetched),
+            fresh_until: AtomicU64::new(fresh_until),
+            may_be_stale: AtomicBool::new(may_be_stale),
             distrusted: AtomicBool::new(false),
-            forced: AtomicU64::new(forced.map_or(0, |at| at.saturating_add(1))),
+            forced: AtomicU64::new(parts.forced.map_or(0, |at| at.saturating_add(1))),
             changing: Mutex::new(Changing { stored, trouble: None }),
-            matched: OnceLock::new(),
+            witness,
+            memo: Memo::default(),
         }
     }
 
@@ -179,6 +170,26 @@ impl HeldCard {
     #[must_use]
     pub fn is_private(&self) -> bool {
         self.private
+    }
+
+    /// Whether it is the extended card that the agent showed to one credential (A2A 1.0 §3.1.11).
+    #[must_use]
+    pub fn is_extended(&self) -> bool {
+        self.base.is_some()
+    }
+
+    /// Whether it may stand in for this public card: the one that it was asked for by, or one of the same version at the
+    /// same places.
+    pub(super) fn extends(&self, public: &Arc<Self>) -> bool {
+        self.base.as_ref().is_some_and(|base| {
+            Arc::ptr_eq(base, public)
+                || (base.card.version() == public.card.version() && base.card.interfaces() == public.card.interfaces())
+        })
+    }
+
+    /// What was seen of the agent: one and the same for its two cards.
+    pub(super) fn witness(&self) -> &Witness {
+        self.base.as_ref().map_or(&self.witness, |base| &base.witness)
     }
 
     /// What the client's connector verified about the connection that it came over, if it says so.
@@ -232,8 +243,14 @@ impl HeldCard {
             && now < self.fresh_until.load(Ordering::Relaxed).saturating_add(span(reach))
     }
 
-    pub(super) fn distrust(&self) -> bool {
-        !self.distrusted.swap(true, Ordering::Relaxed)
+    /// A refusal contradicted it, and so the card that it stands in for.
+    pub(in crate::card_consistency) fn distrust(&self) {
+        if !self.distrusted.swap(true, Ordering::Relaxed) {
+            self.stats.count(&self.stats.distrusted);
+        }
+        if let Some(base) = &self.base {
+            base.distrust();
+        }
     }
 
     pub(super) fn forced_at(&self) -> Option<Millis> {

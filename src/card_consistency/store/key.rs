@@ -56,17 +56,26 @@ pub(super) struct Scope {
     pub(super) version: bool,
     /// It is `private`, `Vary` names a credential, or it came after a 401.
     pub(super) credential: bool,
+    /// It is the extended card, which stands beside the public one.
+    pub(super) extended: bool,
 }
 
 impl Scope {
-    pub(super) const FULL: Self = Self { version: true, credential: true };
+    pub(super) const FULL: Self = Self { version: true, credential: true, extended: false };
+
+    /// An extended card is asked for in a call's dialect, with its credentials, for its tenant.
+    pub(super) const EXTENDED: Self = Self { version: true, credential: true, extended: true };
 
     pub(super) fn is_narrow(self) -> bool {
         self.version || self.credential
     }
 
     pub(super) fn and(self, other: Self) -> Self {
-        Self { version: self.version || other.version, credential: self.credential || other.credential }
+        Self {
+            version: self.version || other.version,
+            credential: self.credential || other.credential,
+            extended: self.extended || other.extended,
+        }
     }
 }
 
@@ -107,6 +116,10 @@ pub(super) struct Keying {
 }
 
 impl Keying {
+    pub(super) fn has_credentials(&self, headers: &HeaderMap) -> bool {
+        self.credential_headers.iter().any(|name| headers.contains_key(name))
+    }
+
     pub(super) fn credential(&self, headers: &HeaderMap) -> Credential {
         let mut hasher = self.random.build_hasher();
         let mut some = false;
@@ -120,19 +133,18 @@ impl Keying {
         if some { Credential(hasher.finish().max(2)) } else { Credential::NONE }
     }
 
-    pub(super) fn borrow<'a>(&self, at: &CardKeyRef<'a>, scope: Scope) -> Borrowed<'a> {
+    #[inline]
+    pub(super) fn borrow<'a>(&'a self, at: &CardKeyRef<'a>, scope: Scope) -> Borrowed<'a> {
         let scheme = at.target.scheme_str().unwrap_or_default();
         let (host, port) = words::host_and_port(at.target.authority().map_or("", Authority::as_str));
-        let mut headers = Values::default();
-        for (index, name) in self.tenant_headers.iter().enumerate() {
-            at.headers.get_all(name).iter().for_each(|value| headers.push((index, value)));
-        }
+        let headers = Values { names: &self.tenant_headers, of: at.headers };
         Borrowed {
             scheme,
             host,
             port: port.unwrap_or_else(|| default_port(scheme)),
             path: trimmed(at.path),
-            tenant: at.tenant.filter(|_| self.by_tenant).unwrap_or_default(),
+            tenant: at.tenant.filter(|_| self.by_tenant || scope.extended).unwrap_or_default(),
+            extended: scope.extended,
             headers,
             version: if scope.version { VersionPart::of(at.version) } else { VersionPart::ANY },
             credential: if scope.credential { self.credential(at.headers) } else { Credential::ANY },
@@ -165,6 +177,7 @@ pub(super) struct CardKey {
     port: u16,
     path: Box<str>,
     tenant: Box<str>,
+    extended: bool,
     /// Each with its header's place among those configured.
     headers: Box<[(usize, HeaderValue)]>,
     version: VersionPart,
@@ -187,32 +200,33 @@ impl CardKey {
     pub(super) fn is_by_credential(&self) -> bool {
         self.credential != Credential::ANY
     }
+
+    pub(super) fn is_extended(&self) -> bool {
+        self.extended
+    }
 }
 
 impl Hash for CardKey {
     fn hash<H: Hasher>(&self, state: &mut H) {
         let headers = self.headers.iter().map(|(index, value)| (*index, value));
-        hash(state, (&self.host, self.port), (&self.path, &self.tenant), headers, (self.version, self.credential));
+        let parts = (self.version, self.credential, self.extended);
+        hash(state, (&self.host, self.port), (&self.path, &self.tenant), headers, parts);
     }
 }
 
-/// The values of tenant headers, each with its header's place. The first few cost no allocation.
-#[derive(Debug, Default)]
+/// The values of tenant headers, each with its header's place. Read where they stand: most stores know no such header.
+#[derive(Clone, Copy, Debug)]
 struct Values<'a> {
-    few: [Option<(usize, &'a HeaderValue)>; 4],
-    more: Vec<(usize, &'a HeaderValue)>,
+    names: &'a [HeaderName],
+    of: &'a HeaderMap,
 }
 
 impl<'a> Values<'a> {
-    fn push(&mut self, value: (usize, &'a HeaderValue)) {
-        match self.few.iter_mut().find(|free| free.is_none()) {
-            Some(free) => *free = Some(value),
-            None => self.more.push(value),
-        }
-    }
-
-    fn iter(&self) -> impl Iterator<Item = (usize, &'a HeaderValue)> + '_ {
-        self.few.iter().flatten().chain(&self.more).copied()
+    #[inline]
+    fn iter(self) -> impl Iterator<Item = (usize, &'a HeaderValue)> {
+        let Self { names, of } = self;
+        let values = move |(index, name)| of.get_all(name).iter().map(move |value| (index, value));
+        names.iter().enumerate().flat_map(values)
     }
 }
 
@@ -224,6 +238,7 @@ pub(super) struct Borrowed<'a> {
     port: u16,
     path: &'a str,
     tenant: &'a str,
+    extended: bool,
     headers: Values<'a>,
     version: VersionPart,
     credential: Credential,
@@ -231,6 +246,9 @@ pub(super) struct Borrowed<'a> {
 
 impl Borrowed<'_> {
     fn headers_equal(&self, kept: &[(usize, HeaderValue)]) -> bool {
+        if self.headers.names.is_empty() {
+            return kept.is_empty();
+        }
         let mut kept = kept.iter();
         let same = self.headers.iter().all(|(index, value)| {
             kept.next().is_some_and(|kept| kept.0 == index && words::equal(kept.1.as_bytes(), value.as_bytes()))
@@ -245,6 +263,7 @@ impl Borrowed<'_> {
             port: self.port,
             path: self.path.into(),
             tenant: self.tenant.into(),
+            extended: self.extended,
             headers: self.headers.iter().map(|(index, value)| (index, value.clone())).collect(),
             version: self.version,
             credential: self.credential,
@@ -254,7 +273,7 @@ impl Borrowed<'_> {
 
 impl Hash for Borrowed<'_> {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        let parts = (self.version, self.credential);
+        let parts = (self.version, self.credential, self.extended);
         hash(state, (self.host, self.port), (self.path, self.tenant), self.headers.iter(), parts);
     }
 }
@@ -264,6 +283,7 @@ impl Equivalent<CardKey> for Borrowed<'_> {
         self.port == key.port
             && self.version == key.version
             && self.credential == key.credential
+            && self.extended == key.extended
             && words::equal(self.path.as_bytes(), key.path.as_bytes())
             && words::equal_in_any_case(self.host.as_bytes(), key.host.as_bytes())
             && words::equal_in_any_case(self.scheme.as_bytes(), key.scheme.as_bytes())
@@ -278,11 +298,11 @@ fn hash<'a, H: Hasher>(
     (host, port): (&str, u16),
     (path, tenant): (&str, &str),
     headers: impl Iterator<Item = (usize, &'a HeaderValue)>,
-    (version, credential): (VersionPart, Credential),
+    (version, credential, extended): (VersionPart, Credential, bool),
 ) {
     words::hash_in_any_case(host.as_bytes(), state);
     words::hash(path.as_bytes(), state);
-    state.write_u64(u64::from(port) << 32 | u64::from(version.0));
+    state.write_u64(u64::from(extended) << 48 | u64::from(port) << 32 | u64::from(version.0));
     state.write_u64(credential.0);
     if !tenant.is_empty() {
         words::hash(tenant.as_bytes(), state);
@@ -384,8 +404,8 @@ mod tests {
         let (a, b) = (headers(&[("authorization", "Bearer a")]), headers(&[("authorization", "Bearer b")]));
         let bare = HeaderMap::new();
         let key = |headers| CardKeyRef::new(&target, headers);
-        let credential = Scope { version: false, credential: true };
-        let version = Scope { version: true, credential: false };
+        let credential = Scope { credential: true, ..Scope::default() };
+        let version = Scope { version: true, ..Scope::default() };
         assert!(same(key(&a), key(&b), version));
         assert!(same(key(&a), key(&a), credential));
         assert!(!same(key(&a), key(&b), credential));
@@ -402,6 +422,18 @@ mod tests {
         let any = keying.borrow(&key(&a), Scope::default()).to_key();
         assert_ne!(any, keying.borrow(&key(&a), version).to_key());
         assert_ne!(any, keying.borrow(&key(&bare), credential).to_key());
+    }
+
+    #[test]
+    fn an_extended_card_stands_beside_the_public_one_for_each_tenant() {
+        let target = Uri::from_static("https://agent.example.com");
+        let none = HeaderMap::new();
+        let keying = Keying { by_tenant: false, ..keying() };
+        let key = |tenant, scope| keying.borrow(&CardKeyRef::new(&target, &none).with_tenant(tenant), scope).to_key();
+        assert_ne!(key(None, Scope::EXTENDED), key(None, Scope::FULL));
+        assert_ne!(key(None, Scope::EXTENDED), key(Some("acme"), Scope::EXTENDED));
+        assert_eq!(key(None, Scope::FULL), key(Some("acme"), Scope::FULL));
+        assert!(key(None, Scope::EXTENDED).is_of(&target));
     }
 
     #[test]

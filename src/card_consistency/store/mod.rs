@@ -1,18 +1,22 @@
 //! Fetches Agent Cards, and keeps them for as long as they have authority.
 
 mod ask;
+mod authority;
 mod config;
 mod exchange;
+mod extended;
 mod freshness;
 mod get;
 mod held;
 mod key;
 mod location;
+mod memo;
 mod refused;
 mod search;
 mod shelf;
 mod stats;
 mod verify;
+mod witness;
 
 #[cfg(all(test, not(shuttle)))]
 mod tests;
@@ -25,9 +29,9 @@ use http_body::Body;
 use tokio::{sync::Semaphore, time::Instant};
 use tower_service::Service;
 
-pub(super) use self::held::Matched;
 pub use self::{
     ask::CardAsk,
+    authority::{Authority, AuthorityCondition, AuthorityGap},
     config::{CardStoreBuilder, CardStoreError},
     held::HeldCard,
     key::CardKeyRef,
@@ -42,7 +46,9 @@ use self::{
     held::{Lease, Parts, Validators},
     shelf::{Shelf, Slot},
     stats::Counters,
+    witness::Witness,
 };
+pub(super) use self::{extended::ExtendedCall, memo::Matched};
 use crate::{
     card::AgentCard,
     client::Client,
@@ -84,7 +90,14 @@ struct Inner {
     flights: Arc<Flights<FlightKey, Arc<Landed>>>,
     permits: Arc<Semaphore>,
     clock: Clock,
-    stats: Counters,
+    stats: Arc<Counters>,
+}
+
+impl Inner {
+    fn hold(&self, parts: Parts) -> Arc<HeldCard> {
+        let interval = self.settings.forced_refresh_interval;
+        Arc::new(HeldCard::new(parts, self.clock, interval, Arc::clone(&self.stats)))
+    }
 }
 
 impl CardStore {
@@ -131,9 +144,14 @@ impl CardStore {
     /// fetches begin within the [interval](CardStoreBuilder::forced_refresh_interval), however many calls are refused.
     /// A refusal of a call that went by an older card does not count against the one that is held by now.
     pub fn distrust(&self, card: &HeldCard) {
-        if card.distrust() {
-            self.inner.stats.count(&self.inner.stats.distrusted);
-        }
+        card.distrust();
+    }
+
+    /// Notes on the card that is held for a call whether a probe of its endpoint passed, and says whether there is one:
+    /// see [`HeldCard::note_probe`].
+    pub fn note_probe(&self, at: &CardKeyRef<'_>, passed: bool) -> bool {
+        let card = self.inner.shelf.find(at).card;
+        card.map(|card| card.note_probe(passed)).is_some()
     }
 
     /// Puts a card in, for all calls to a target, as if it had been fetched now. It holds for the store's
@@ -157,18 +175,33 @@ impl CardStore {
             location: target.clone(),
             legacy: false,
             private: false,
-            transport: None,
+            // Whoever puts it in says so.
+            transport: target.host().map(|host| VerifiedTransport::new(host, TransportProof::Vouched)),
+            base: None,
+            witness: Witness::default(),
             validators: Validators::default(),
             stored: HeaderMap::new(),
             asked,
             forced: None,
             lease,
         };
-        let card = HeldCard::new(parts, inner.clock, inner.settings.forced_refresh_interval);
+        let card = inner.hold(parts);
         let none = HeaderMap::new();
         let at = CardKeyRef::new(target, &none);
-        inner.shelf.write(inner.shelf.generation(), |_| inner.shelf.put_public(&at, Slot::Card(Arc::new(card))));
+        inner.shelf.write(inner.shelf.generation(), |_| inner.shelf.put_public(&at, Slot::Card(card)));
         Ok(())
+    }
+
+    /// How much longer the last failure to get a call's card is remembered.
+    pub(in crate::card_consistency) fn remembered(&self, at: &CardKeyRef<'_>, now: Instant) -> Option<Duration> {
+        let found = self.inner.shelf.find(at);
+        let now = self.inner.clock.millis(now);
+        let until = match (&found.refused, &found.card) {
+            (Some(refused), _) => refused.until,
+            (None, Some(card)) => card.trouble()?.until,
+            (None, None) => return None,
+        };
+        until.checked_sub(now).filter(|left| *left > 0).map(Duration::from_millis)
     }
 
     /// The card that is held for a call, fresh or not.
@@ -196,6 +229,7 @@ impl CardStore {
             let mut entry = CardEntry {
                 target: key.target(),
                 by_credential: key.is_by_credential(),
+                extended: key.is_extended(),
                 location: None,
                 failure: None,
                 expires_in: Duration::ZERO,

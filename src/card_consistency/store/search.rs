@@ -74,7 +74,7 @@ impl Inner {
                 }
                 Answer::Card { head, body, sent } => match self.judge(ask, location, &head, body).await {
                     Ok(read) => return Ok(self.found(plan, location, &head, read, sent, learned)),
-                    Err(Unfit::Other(failure)) => another = Some(failure),
+                    Err(Unfit::Other(failure)) => another = Some(failure.found_at(&location.uri)),
                     Err(Unfit::Bad(failure)) => return Err(failure),
                 },
                 Answer::Missing | Answer::Challenge(_) => {}
@@ -145,6 +145,7 @@ impl Inner {
             card.strict().map_err(|warning| CardFailure::MissingField {
                 field: warning.path().to_owned(),
                 why: format!("is not as it should be: {}", warning.what()),
+                location: Some(Box::new(location.clone())),
             })?;
         }
         match &self.settings.verifier {
@@ -168,6 +169,8 @@ impl Inner {
         let (lease, keep) = self.lease(&head.headers, sent, learned);
         let forced =
             if plan.forced { Some(plan.asked) } else { plan.before.as_ref().and_then(|card| card.forced_at()) };
+        // What was seen of the agent is not undone by a newer card, unless there is a reason to ask.
+        let before = plan.before.as_ref().filter(|_| !plan.forced);
         let parts = held::Parts {
             card,
             bytes,
@@ -175,6 +178,8 @@ impl Inner {
             legacy: location.legacy,
             private: learned.scope.credential,
             transport,
+            base: None,
+            witness: before.map(|card| card.witness.clone()).unwrap_or_default(),
             validators: Validators::of(&head.headers),
             stored: freshness::kept(&head.headers),
             asked: plan.asked,

@@ -114,6 +114,11 @@ impl Shelf {
         found
     }
 
+    /// What stands for the extended card of a call's agent.
+    pub(super) fn extended(&self, at: &CardKeyRef<'_>) -> Option<Slot> {
+        self.slot(at, Scope::EXTENDED)
+    }
+
     /// What was thrown away so far, to be handed to [`write`](Self::write).
     pub(super) fn generation(&self) -> u64 {
         *self.writes.lock().unwrap_or_else(PoisonError::into_inner)
@@ -129,6 +134,11 @@ impl Shelf {
     /// For everybody.
     pub(super) fn put_public(&self, at: &CardKeyRef<'_>, slot: Slot) {
         self.put(at, Scope::default(), slot);
+    }
+
+    /// Beside what stands for everybody.
+    pub(super) fn put_extended(&self, at: &CardKeyRef<'_>, slot: Slot) {
+        self.put(at, Scope::EXTENDED, slot);
     }
 
     /// For calls that are like this one within the scope.

@@ -75,6 +75,8 @@ pub struct CardEntry {
     pub target: String,
     /// Whether it is for the holder of one credential.
     pub by_credential: bool,
+    /// Whether it is the agent's extended card, or the failure to get that.
+    pub extended: bool,
     /// Where the card was found; `None` for a failure.
     pub location: Option<http::Uri>,
     /// Why there is no card, or why it could not be renewed.

@@ -23,6 +23,7 @@ use crate::{
 const LONGEST_UNAVAILABLE: Duration = Duration::from_secs(300);
 
 /// What all entries of a handle go by.
+#[derive(Debug)]
 pub(super) struct Shared {
     pub(super) clock: Clock,
     pub(super) ttl: Millis,
@@ -39,6 +40,7 @@ impl Shared {
     }
 }
 
+#[derive(Debug)]
 pub(in crate::probe_cache) struct Entry {
     key: SkillKey,
     shared: Arc<Shared>,
@@ -63,10 +65,6 @@ impl Entry {
             told: AtomicU64::new(0),
             evicted: AtomicBool::new(false),
         }
-    }
-
-    pub(super) fn key(&self) -> &SkillKey {
-        &self.key
     }
 
     pub(super) fn evict(&self) {
@@ -141,6 +139,13 @@ impl Entry {
             }
         };
         self.shared.tell(change);
+    }
+
+    /// A call was refused, and nobody says whether for want of the skill.
+    pub(in crate::probe_cache) fn doubt(&self) {
+        self.withdraw();
+        count(&self.shared.counters.invalidations);
+        self.shared.tell(Change::Dropped { key: self.key.clone() });
     }
 
     /// Nothing is known any longer. Says whether anything was.

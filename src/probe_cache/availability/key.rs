@@ -37,7 +37,8 @@ impl SkillKey {
     /// For calls that name this region. An empty one is none.
     #[must_use]
     pub fn in_region(mut self, region: impl Into<Box<str>>) -> Self {
-        self.region = Some(region.into()).filter(|region: &Box<str>| !region.is_empty());
+        let region = region.into();
+        self.region = (!region.is_empty()).then_some(region);
         self
     }
 

@@ -139,6 +139,7 @@ impl fmt::Debug for Link {
 }
 
 /// The queue in front of a store.
+#[derive(Debug)]
 pub(super) struct Outbox {
     sender: mpsc::Sender<Change>,
 }

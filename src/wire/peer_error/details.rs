@@ -35,12 +35,14 @@ impl PeerError {
         }
     }
 
-    fn read_detail(&mut self, detail: &Map<String, Value>) {
+    /// Reads one typed object, or one of a vendor's own.
+    pub(in crate::wire) fn read_detail(&mut self, detail: &Map<String, Value>) {
         match detail.get("@type").and_then(Value::as_str) {
             Some(name) if name.ends_with("google.rpc.ErrorInfo") => self.read_error_info(detail),
             Some(name) if name.ends_with("google.rpc.RetryInfo") => {
                 self.retry_after = self.retry_after.or_else(|| detail.get("retryDelay").and_then(duration));
             }
+            Some(name) if name.ends_with("google.rpc.BadRequest") => self.read_bad_request(detail),
             Some(_) => {}
             None => self.read_availability(detail),
         }
@@ -69,6 +71,19 @@ impl PeerError {
                 other => bounded(&other.to_string(), WORD_MAX),
             };
             self.push_metadata(name, value);
+        }
+    }
+
+    fn read_bad_request(&mut self, bad: &Map<String, Value>) {
+        let Some(Value::Array(violations)) = bad.get("fieldViolations") else {
+            return;
+        };
+        for violation in violations.iter().filter_map(Value::as_object) {
+            if self.field_violations.len() == METADATA_MAX {
+                return;
+            }
+            let text = |name| text_of(violation, name, WORD_MAX).unwrap_or_default();
+            self.field_violations.push((text("field"), text("description")));
         }
     }
 

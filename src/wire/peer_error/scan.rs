@@ -31,7 +31,7 @@ impl PeerError {
         } else {
             (ErrorForm::CodeMessage, seen.bare_code.filter(|code| is_json_rpc_code(*code))?, seen.bare_message)
         };
-        let mut read = Self::empty(form);
+        let mut read = Self::new(form);
         read.code = (form != ErrorForm::RpcStatus).then_some(code);
         read.message = message;
         read.status = seen.status;

@@ -7,6 +7,8 @@ pub(crate) struct Card {
     capabilities: Vec<&'static str>,
     extensions: Vec<String>,
     no_skills: bool,
+    version: Option<&'static str>,
+    modes: Option<&'static str>,
 }
 
 impl Card {
@@ -61,6 +63,24 @@ impl Card {
         self
     }
 
+    /// An extension with parameters, an object.
+    pub(crate) fn states(mut self, extension: &str, params: &str) -> Self {
+        self.extensions.push(format!(r#"{{"uri":"{extension}","params":{params}}}"#));
+        self
+    }
+
+    /// The agent's own version. It is `1` otherwise.
+    pub(crate) fn version(mut self, version: &'static str) -> Self {
+        self.version = Some(version);
+        self
+    }
+
+    /// The media types that it takes and gives, as a list's members. Otherwise plain text.
+    pub(crate) fn modes(mut self, modes: &'static str) -> Self {
+        self.modes = Some(modes);
+        self
+    }
+
     /// Slightly wrong: the list of skills is empty.
     pub(crate) fn without_skills(mut self) -> Self {
         self.no_skills = true;
@@ -71,8 +91,10 @@ impl Card {
         let interfaces: Vec<_> = self.interfaces.iter().map(|members| format!("{{{members}}}")).collect();
         let flags: Vec<_> = self.capabilities.iter().map(|name| format!(r#""{name}":true,"#)).collect();
         let skill = if self.no_skills { "" } else { r#"{"id":"s","name":"S","description":"s","tags":["t"]}"# };
+        let modes = self.modes.unwrap_or(r#""text/plain""#);
         format!(
-            r#"{{"name":"A","description":"d","version":"1","supportedInterfaces":[{}],"capabilities":{{{}"extensions":[{}]}},"defaultInputModes":["text/plain"],"defaultOutputModes":["text/plain"],"skills":[{skill}]}}"#,
+            r#"{{"name":"A","description":"d","version":"{}","supportedInterfaces":[{}],"capabilities":{{{}"extensions":[{}]}},"defaultInputModes":[{modes}],"defaultOutputModes":[{modes}],"skills":[{skill}]}}"#,
+            self.version.unwrap_or("1"),
             interfaces.join(","),
             flags.concat(),
             self.extensions.join(","),

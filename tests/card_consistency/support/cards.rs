@@ -12,8 +12,8 @@ use std::{
 
 use a2a_guard::card_consistency::{CardStore, CardStoreBuilder};
 use bytes::Bytes;
-use http::{HeaderMap, Request, Response};
-use http_body_util::Full;
+use http::{HeaderMap, Method, Request, Response};
+use http_body_util::{BodyExt, Full};
 use tower::Service;
 
 use super::Card;
@@ -57,6 +57,17 @@ impl Page {
         Self { after, ..self }
     }
 
+    /// The result of a JSON-RPC call with the id 1.
+    pub(crate) fn result(result: &str) -> Self {
+        Self::text(format!(r#"{{"jsonrpc":"2.0","id":1,"result":{result}}}"#), "application/json")
+    }
+
+    /// The refusal of one.
+    pub(crate) fn error(code: i64) -> Self {
+        let error = format!(r#"{{"jsonrpc":"2.0","id":1,"error":{{"code":{code},"message":"no"}}}}"#);
+        Self::text(error, "application/json")
+    }
+
     fn answer(self) -> Result<Response<Full<Bytes>>, BoxError> {
         if let Some(kind) = self.fails {
             return Err(io::Error::from(kind).into());
@@ -78,8 +89,10 @@ impl From<Card> for Page {
 /// A request for a card.
 #[derive(Clone, Debug)]
 pub(crate) struct Asked {
+    pub(crate) method: Method,
     pub(crate) url: String,
     pub(crate) headers: HeaderMap,
+    pub(crate) body: String,
 }
 
 impl Asked {
@@ -88,7 +101,8 @@ impl Asked {
     }
 }
 
-/// All the pages. What is nowhere is a 404; a page for a tenant is shown to those who name it in `x-tenant`.
+/// All the pages. What is nowhere is a 404; a page for a tenant is shown to those who name it in `x-tenant`, one for a
+/// credential to those who have it in `authorization`.
 #[derive(Clone, Default)]
 pub(crate) struct Cards(Arc<Mutex<State>>);
 
@@ -115,6 +129,10 @@ impl Cards {
     pub(crate) fn put_for(self, tenant: &str, url: &str, page: impl Into<Page>) -> Self {
         self.lock().pages.insert((url.into(), tenant.into()), page.into());
         self
+    }
+
+    pub(crate) fn put_to(self, credential: &str, url: &str, page: impl Into<Page>) -> Self {
+        self.put_for(&format!("authorization {credential}"), url, page)
     }
 
     /// The usual agent has another card now.
@@ -161,10 +179,15 @@ impl Service<Request<Full<Bytes>>> for Cards {
     }
 
     fn call(&mut self, request: Request<Full<Bytes>>) -> Self::Future {
-        let asked = Asked { url: request.uri().to_string(), headers: request.headers().clone() };
+        let (head, body) = request.into_parts();
+        let body = now(body.collect()).unwrap().to_bytes();
+        let body = String::from_utf8(body.to_vec()).unwrap();
+        let asked = Asked { method: head.method, url: head.uri.to_string(), headers: head.headers, body };
         let tenant = asked.header("x-tenant").unwrap_or_default().to_owned();
+        let credential = asked.header("authorization").map(|credential| format!("authorization {credential}"));
         let mut state = self.lock();
-        let page = state.pages.get(&(asked.url.clone(), tenant)).cloned().unwrap_or_else(|| Page::status(404));
+        let page = |whose| state.pages.get(&(asked.url.clone(), whose)).cloned();
+        let page = credential.and_then(page).or_else(|| page(tenant)).unwrap_or_else(|| Page::status(404));
         state.asked.push(asked);
         drop(state);
         Box::pin(async move {
@@ -174,5 +197,13 @@ impl Service<Request<Full<Bytes>>> for Cards {
             }
             page.answer()
         })
+    }
+}
+
+/// What is there at once.
+fn now<T>(future: impl Future<Output = T>) -> T {
+    match std::pin::pin!(future).poll(&mut Context::from_waker(std::task::Waker::noop())) {
+        Poll::Ready(value) => value,
+        Poll::Pending => panic!("not there yet"),
     }
 }

@@ -25,7 +25,8 @@ use crate::mock::{Answer, Dialect, Ended, Notes, Peer, read};
 pub(crate) type Agent = Peer<CallBody<Full<Bytes>>>;
 
 /// All the layers around it.
-pub(crate) type Guarded<R = Direct> = CallService<CardConsistencyService<TerminalStateService<Agent, Notes>, R>>;
+pub(crate) type Guarded<R = Direct, O = ()> =
+    CallService<CardConsistencyService<TerminalStateService<Agent, Notes>, R, O>>;
 
 /// An agent that answers so.
 pub(crate) fn agent(answers: impl IntoIterator<Item = Answer>) -> Agent {
@@ -54,7 +55,7 @@ pub(crate) fn streamed() -> Answer {
 }
 
 /// The whole stack around an agent.
-pub(crate) fn guard<R>(layer: CardConsistencyLayer<R>, agent: &Agent) -> Guarded<R> {
+pub(crate) fn guard<R, O>(layer: CardConsistencyLayer<R, O>, agent: &Agent) -> Guarded<R, O> {
     let ending = TerminalStateLayer::builder().observe(Notes::default()).build().unwrap();
     CallLayer::new().layer(layer.layer(ending.layer(agent.clone())))
 }

@@ -9,6 +9,7 @@
 //! ```
 
 mod agent;
+mod grpc;
 mod keep_alive;
 mod script;
 
@@ -18,9 +19,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use a2a::{
-    AgentCapabilities, AgentCard, AgentInterface, AgentSkill, TRANSPORT_PROTOCOL_HTTP_JSON, TRANSPORT_PROTOCOL_JSONRPC,
+    A2AError, AgentCapabilities, AgentCard, AgentInterface, AgentSkill, TRANSPORT_PROTOCOL_GRPC,
+    TRANSPORT_PROTOCOL_HTTP_JSON, TRANSPORT_PROTOCOL_JSONRPC,
 };
-use a2a_server::{DefaultRequestHandler, HttpPushSender, InMemoryPushConfigStore, InMemoryTaskStore, StaticAgentCard};
+use a2a_server::{
+    DefaultRequestHandler, HttpPushSender, InMemoryPushConfigStore, InMemoryTaskStore, ServiceParams, StaticAgentCard,
+};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
@@ -35,6 +39,8 @@ pub enum Profile {
     Bare,
     /// All of them are declared, but there is no extended card.
     ExtendedCardMissing,
+    /// All of them, for those who send `Authorization: Bearer good`. The card is for everyone.
+    Auth,
 }
 
 /// A running server on a loopback port of its own. Dropping it ends it.
@@ -50,7 +56,15 @@ impl Server {
     /// # Errors
     /// If no port of the loopback interface can be bound.
     pub async fn start(profile: Profile) -> io::Result<Self> {
-        Self::serve(|address| router(profile, address)).await
+        Self::serve(|address| router(profile, address, None)).await
+    }
+
+    /// The same, with a card that names a gRPC server too.
+    ///
+    /// # Errors
+    /// If no port of the loopback interface can be bound.
+    pub async fn start_beside(profile: Profile, grpc: &GrpcServer) -> io::Result<Self> {
+        Self::serve(|address| router(profile, address, Some(grpc.origin()))).await
     }
 
     /// The same, with a keep-alive comment in every stream that is silent for `interval`. The server's own come every
@@ -60,7 +74,7 @@ impl Server {
     /// If no port of the loopback interface can be bound.
     pub async fn start_with_keep_alive(profile: Profile, interval: Duration) -> io::Result<Self> {
         let keep_alive = axum::middleware::map_response(move |response| keep_alive::add(response, interval));
-        Self::serve(|address| router(profile, address).layer(keep_alive)).await
+        Self::serve(|address| router(profile, address, None).layer(keep_alive)).await
     }
 
     async fn serve(app: impl FnOnce(SocketAddr) -> axum::Router) -> io::Result<Self> {
@@ -72,6 +86,11 @@ impl Server {
             let _ = axum::serve(listener, app).await;
         });
         Ok(Self { address, serving })
+    }
+
+    /// The port of the HTTP bindings, on 127.0.0.1.
+    pub fn port(&self) -> u16 {
+        self.address.port()
     }
 
     /// The JSON-RPC endpoint.
@@ -91,7 +110,58 @@ impl Drop for Server {
     }
 }
 
-fn router(profile: Profile, address: SocketAddr) -> axum::Router {
+/// The same agent over gRPC, on a port of its own. Dropping it ends it, and its connections with it.
+#[derive(Debug)]
+pub struct GrpcServer {
+    address: SocketAddr,
+    serving: JoinHandle<()>,
+}
+
+impl GrpcServer {
+    /// Binds a free port and serves on the current runtime.
+    ///
+    /// # Errors
+    /// If no port of the loopback interface can be bound.
+    pub async fn start(profile: Profile) -> io::Result<Self> {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
+        let address = listener.local_addr()?;
+        let interface = AgentInterface::new(format!("http://{address}"), TRANSPORT_PROTOCOL_GRPC);
+        let (handler, _) = handler(profile, vec![interface]);
+        let serving = tokio::spawn(grpc::serve(listener, handler));
+        Ok(Self { address, serving })
+    }
+
+    /// Its port, on 127.0.0.1.
+    pub fn port(&self) -> u16 {
+        self.address.port()
+    }
+
+    /// What a channel connects to.
+    pub fn origin(&self) -> String {
+        format!("http://{}", self.address)
+    }
+}
+
+impl Drop for GrpcServer {
+    fn drop(&mut self) {
+        self.serving.abort();
+    }
+}
+
+fn router(profile: Profile, address: SocketAddr, grpc: Option<String>) -> axum::Router {
+    let mut interfaces = vec![
+        AgentInterface::new(format!("http://{address}/rpc"), TRANSPORT_PROTOCOL_JSONRPC),
+        AgentInterface::new(format!("http://{address}/rest"), TRANSPORT_PROTOCOL_HTTP_JSON),
+    ];
+    interfaces.extend(grpc.map(|url| AgentInterface::new(url, TRANSPORT_PROTOCOL_GRPC)));
+    let (handler, card) = handler(profile, interfaces);
+    axum::Router::new()
+        .nest("/rpc", a2a_server::jsonrpc::jsonrpc_router(Arc::clone(&handler)))
+        .nest("/rest", a2a_server::rest::rest_router(handler))
+        .merge(a2a_server::agent_card::agent_card_router(Arc::new(StaticAgentCard::new(card))))
+}
+
+fn handler(profile: Profile, interfaces: Vec<AgentInterface>) -> (Arc<DefaultRequestHandler>, AgentCard) {
     let able = profile != Profile::Bare;
     let capabilities = AgentCapabilities {
         streaming: Some(able),
@@ -99,10 +169,10 @@ fn router(profile: Profile, address: SocketAddr) -> axum::Router {
         extensions: None,
         extended_agent_card: Some(able),
     };
-    let card = card(address, capabilities.clone());
+    let card = card(interfaces, capabilities.clone());
     let mut handler =
         DefaultRequestHandler::new(ScriptedAgent, InMemoryTaskStore::new()).with_capabilities(capabilities);
-    if profile == Profile::Full {
+    if matches!(profile, Profile::Full | Profile::Auth) {
         let mut extended = card.clone();
         extended.name.push_str(" (extended)");
         handler = handler.with_extended_agent_card(extended);
@@ -111,14 +181,19 @@ fn router(profile: Profile, address: SocketAddr) -> axum::Router {
         // Its URLs are checked as they are for everyone; nothing here ever sends a notification.
         handler = handler.with_push_notifications(InMemoryPushConfigStore::new(), HttpPushSender::new(None));
     }
-    let handler = Arc::new(handler);
-    axum::Router::new()
-        .nest("/rpc", a2a_server::jsonrpc::jsonrpc_router(Arc::clone(&handler)))
-        .nest("/rest", a2a_server::rest::rest_router(handler))
-        .merge(a2a_server::agent_card::agent_card_router(Arc::new(StaticAgentCard::new(card))))
+    if profile == Profile::Auth {
+        // The server has no error of its own for those whom it does not know: its authorizer picks one.
+        handler = handler.with_authorizer(|params: &ServiceParams, _: Option<&str>| {
+            match params.get("authorization").and_then(|values| values.first()) {
+                Some(value) if value == "Bearer good" => Ok(()),
+                _ => Err(A2AError::invalid_request("invalid token")),
+            }
+        });
+    }
+    (Arc::new(handler), card)
 }
 
-fn card(address: SocketAddr, capabilities: AgentCapabilities) -> AgentCard {
+fn card(supported_interfaces: Vec<AgentInterface>, capabilities: AgentCapabilities) -> AgentCard {
     AgentCard {
         name: "scripted agent".into(),
         description: "does what the text of a message says".into(),
@@ -137,10 +212,7 @@ fn card(address: SocketAddr, capabilities: AgentCapabilities) -> AgentCard {
         }],
         default_input_modes: vec!["text/plain".into()],
         default_output_modes: vec!["text/plain".into()],
-        supported_interfaces: vec![
-            AgentInterface::new(format!("http://{address}/rpc"), TRANSPORT_PROTOCOL_JSONRPC),
-            AgentInterface::new(format!("http://{address}/rest"), TRANSPORT_PROTOCOL_HTTP_JSON),
-        ],
+        supported_interfaces,
         security_schemes: None,
         security_requirements: None,
         documentation_url: None,

@@ -5,6 +5,7 @@
 //! | `message`, or anything unknown | one Message |
 //! | `task` | submitted, working, an artifact, completed |
 //! | `slow:N` | working, N times more after a [`TICK`] each, completed |
+//! | `quiet:N` | working, silence for N s, completed |
 //! | `big:N` | an artifact of N bytes |
 //! | `fail`, `reject`, `input`, `auth` | ends failed, rejected, input-required, auth-required |
 //! | a follow-up to a task that waits | completes it |
@@ -120,6 +121,11 @@ pub(crate) async fn run(script: Script, text: String, resumed: bool) {
         "big" => {
             script.begin().await;
             script.artifact("x".repeat(number.parse().unwrap_or(1_000))).await;
+            script.status(TaskState::Completed, "done").await;
+        }
+        "quiet" => {
+            script.begin().await;
+            sleep(Duration::from_secs(number.parse().unwrap_or(20))).await;
             script.status(TaskState::Completed, "done").await;
         }
         "slow" => {

@@ -84,6 +84,7 @@ async fn a_card_that_counts_for_nothing_here_is_not_kept_and_the_next_location_i
             target: "ours".to_owned(),
             card_url: String::new(),
             target_url: String::new(),
+            location: None,
         }),
     };
     let agent = Agent::new(|seen| Reply::card(if seen.uri == SCOPED { "theirs" } else { "ours" }));

@@ -141,7 +141,7 @@ impl Peer {
     }
 }
 
-fn client<B>() -> Client<HttpConnector, B>
+pub(crate) fn client<B>() -> Client<HttpConnector, B>
 where
     B: http_body::Body<Data = Bytes> + Send + 'static,
 {

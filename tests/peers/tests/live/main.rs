@@ -24,7 +24,9 @@ macro_rules! over_both_bindings {
 
 mod ask;
 mod caller;
+mod cards;
 mod faults;
+mod probe;
 mod recovery;
 mod refusals;
 mod streams;

@@ -1,22 +1,27 @@
-//! Keeps a copy of every byte that comes from the socket, below the layer.
+//! Keeps a copy of every byte that comes from the socket, below the layer, and of the head of each request.
 
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
+use http::request::Parts;
 use http::{Request, Response};
 use http_body::{Body, Frame};
 use http_body_util::BodyExt;
 use http_body_util::combinators::MapFrame;
 use tower::{Layer, Service};
 
-/// The bytes of the responses that passed so far.
+/// What passed so far: the bytes of the responses, the heads of the requests.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Tap(Arc<Mutex<Vec<u8>>>);
+pub(crate) struct Tap(Arc<Mutex<(Vec<u8>, Vec<Parts>)>>);
 
 impl Tap {
     pub(crate) fn bytes(&self) -> Bytes {
-        self.0.lock().unwrap().clone().into()
+        self.0.lock().unwrap().0.clone().into()
+    }
+
+    pub(crate) fn requests(&self) -> Vec<Parts> {
+        self.0.lock().unwrap().1.clone()
     }
 }
 
@@ -54,11 +59,13 @@ where
 
     fn call(&mut self, request: Request<Q>) -> Self::Future {
         let tap = self.tap.clone();
-        let response = self.inner.call(request);
+        let (parts, body) = request.into_parts();
+        tap.0.lock().unwrap().1.push(parts.clone());
+        let response = self.inner.call(Request::from_parts(parts, body));
         Box::pin(async move {
             let copying: Copying = Box::new(move |frame| {
                 if let Some(data) = frame.data_ref() {
-                    tap.0.lock().unwrap().extend_from_slice(data);
+                    tap.0.lock().unwrap().0.extend_from_slice(data);
                 }
                 frame
             });

@@ -1,0 +1,124 @@
+//! What was found out about a card by the calls that went by it: most that follow ask for the same.
+
+use std::{
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
+
+use crate::{
+    call::{Binding, Call, ProtocolVersion},
+    card::UrlPolicy,
+    card_consistency::FirstEventExtension,
+};
+
+/// So many kinds of calls are remembered of one card, the first that come: bindings, versions, tenants, and the policies
+/// of the layers that share a store.
+const KINDS: usize = 4;
+
+/// What is remembered of one card. It goes with it.
+#[derive(Debug, Default)]
+pub(in crate::card_consistency) struct Memo {
+    matched: [OnceLock<Matched>; KINDS],
+    first_event: OnceLock<(Arc<FirstEventExtension>, Option<Duration>)>,
+}
+
+/// What a call asked for, and the interface of the card that has it. All calls that find a card go to the same URL.
+#[derive(Clone, Debug)]
+pub(in crate::card_consistency) struct Matched {
+    /// The policy that the card's URLs were held to. Layers with different ones share a store.
+    pub(in crate::card_consistency) urls: Arc<UrlPolicy>,
+    pub(in crate::card_consistency) binding: Option<Binding>,
+    pub(in crate::card_consistency) version: Option<ProtocolVersion>,
+    pub(in crate::card_consistency) tenant: Option<Box<str>>,
+    /// Its place among the card's interfaces.
+    pub(in crate::card_consistency) index: usize,
+    pub(in crate::card_consistency) tenant_in_path: bool,
+}
+
+impl Matched {
+    fn fits(&self, urls: &Arc<UrlPolicy>, call: &Call) -> bool {
+        self.binding == call.binding()
+            && self.version == call.version()
+            && self.tenant.as_deref() == call.tenant()
+            && (Arc::ptr_eq(&self.urls, urls) || self.urls == *urls)
+    }
+}
+
+impl Memo {
+    /// What a call like this one was matched with, under the same policy.
+    pub(in crate::card_consistency) fn matched(&self, urls: &Arc<UrlPolicy>, call: &Call) -> Option<&Matched> {
+        self.matched.iter().map_while(OnceLock::get).find(|known| known.fits(urls, call))
+    }
+
+    /// Remembers it, if there is room.
+    pub(in crate::card_consistency) fn remember(&self, matched: &Matched) {
+        // Another call may be as fast: it is like this one, or its place is taken and the next one tried.
+        for slot in &self.matched {
+            if slot.get().is_none() && slot.set(matched.clone()).is_ok() {
+                return;
+            }
+        }
+    }
+
+    /// The first-event bound that the card states by this extension: read once, and each time for another layer's.
+    pub(in crate::card_consistency) fn first_event(
+        &self,
+        extension: &Arc<FirstEventExtension>,
+        read: impl Fn() -> Option<Duration>,
+    ) -> Option<Duration> {
+        let (by, bound) = self.first_event.get_or_init(|| (Arc::clone(extension), read()));
+        if Arc::ptr_eq(by, extension) || by == extension { *bound } else { read() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::call::Operation;
+
+    fn call(version: ProtocolVersion) -> Call {
+        Call::new().with_operation(Operation::GetTask).with_binding(Binding::JsonRpc).with_version(version)
+    }
+
+    fn matched(urls: &Arc<UrlPolicy>, call: &Call, index: usize) -> Matched {
+        Matched {
+            urls: Arc::clone(urls),
+            binding: call.binding(),
+            version: call.version(),
+            tenant: call.tenant().map(Into::into),
+            index,
+            tenant_in_path: false,
+        }
+    }
+
+    #[test]
+    fn one_policys_word_is_not_anothers() {
+        let memo = Memo::default();
+        let (strict, lenient) = (Arc::new(UrlPolicy::strict()), Arc::new(UrlPolicy::strict().allow_plaintext()));
+        let call = call(ProtocolVersion::V1_0);
+        memo.remember(&matched(&lenient, &call, 1));
+        assert!(memo.matched(&strict, &call).is_none());
+        memo.remember(&matched(&strict, &call, 0));
+        assert_eq!(memo.matched(&strict, &call).unwrap().index, 0);
+        assert_eq!(memo.matched(&lenient, &call).unwrap().index, 1);
+        // An equal one of another layer is the same.
+        let same = Arc::new(UrlPolicy::strict().allow_plaintext());
+        assert_eq!(memo.matched(&same, &call).unwrap().index, 1);
+    }
+
+    #[test]
+    fn calls_of_another_kind_are_told_apart_and_only_so_many_remembered() {
+        let memo = Memo::default();
+        let urls = Arc::new(UrlPolicy::strict());
+        for minor in 0..6 {
+            let call = call(ProtocolVersion::new(1, minor));
+            memo.remember(&matched(&urls, &call, minor.into()));
+        }
+        for minor in 0..6 {
+            let known = memo.matched(&urls, &call(ProtocolVersion::new(1, minor))).map(|known| known.index);
+            assert_eq!(known, (usize::from(minor) < KINDS).then_some(minor.into()));
+        }
+        let with_tenant = call(ProtocolVersion::V1_0).with_tenant("acme");
+        assert!(memo.matched(&urls, &with_tenant).is_none());
+    }
+}

@@ -1,0 +1,159 @@
+//! What all services of a layer share: what is known of places, and who finds out.
+
+use std::{
+    hash::{BuildHasher, Hash, Hasher},
+    sync::Arc,
+    time::Duration,
+};
+
+use http::{HeaderMap, HeaderName, Method, Uri};
+use tokio::time::Instant;
+
+use super::{
+    SkillAvailability,
+    availability::Entry,
+    endpoint::Standing,
+    key::PlaceRef,
+    place::{Place, Places},
+    probe::Probe,
+    prober::{Prober, Question},
+    schedule::Schedule,
+    verdict::Disproof,
+    watch::{Card, Watch},
+};
+use crate::{
+    call::{Binding, Call, operation_prefix},
+    card_consistency::{CardKeyRef, CardStore},
+    clock::Millis,
+    wire::PeerError,
+};
+
+pub(super) struct Core {
+    pub(super) places: Places,
+    pub(super) availability: SkillAvailability,
+    pub(super) tenant_headers: Box<[HeaderName]>,
+    pub(super) prober: Option<Arc<Prober>>,
+    pub(super) cards: Option<CardStore>,
+    pub(super) schedule: Option<Schedule>,
+}
+
+/// Why a call does not just go.
+pub(super) enum Instead {
+    /// The endpoint is to be asked first.
+    Ask(Asking),
+    Distrusted(Disproof),
+    Unavailable {
+        lasts: Duration,
+        said: Option<Box<PeerError>>,
+    },
+    /// Nobody knows where the call goes.
+    Relative,
+}
+
+/// A call whose endpoint is asked first.
+pub(super) struct Asking {
+    pub(super) question: Question,
+    pub(super) prober: Arc<Prober>,
+    pub(super) place: Arc<Place>,
+    pub(super) card: Option<Box<Card>>,
+}
+
+impl Core {
+    /// What a call goes by that may go. `last` is where the last one through the same handle went.
+    // In one piece with its caller, so that what it returns is not put together twice.
+    #[inline(always)]
+    pub(super) fn look(
+        &self,
+        head: (&Method, &Uri, &HeaderMap),
+        call: &Call,
+        now: Instant,
+        last: &mut Option<Arc<Place>>,
+    ) -> Result<Watch, Box<Instead>> {
+        let (method, uri, headers) = head;
+        let path = match call.binding() {
+            Some(Binding::HttpJson) => operation_prefix(method, uri.path()).unwrap_or_else(|| uri.path()),
+            // The service: its methods are one endpoint's.
+            Some(Binding::Grpc) => uri.path().rsplit_once('/').map_or("", |(service, _)| service),
+            _ => uri.path(),
+        };
+        let Some(at) = PlaceRef::new(uri, path, headers, &self.tenant_headers, call) else {
+            return Err(Box::new(Instead::Relative));
+        };
+        let place = self.places.find(&at, last);
+        let millis = place.clock.millis(now);
+        if let Some(entry) = &place.entry {
+            let available = entry.look().0 > millis;
+            entry.count(available);
+            if !available && let Some(instead) = unavailable(entry, millis) {
+                return Err(instead);
+            }
+        }
+        if self.prober.is_some() && place.endpoint.look().0 <= millis {
+            self.ask(&place, &at, head, call, millis)?;
+        } else if self.schedule.is_some() {
+            place.endpoint.note_use();
+        }
+        let card = self.cards.as_ref().and_then(|cards| card_of(cards, uri, path, headers, call));
+        Ok(Watch::new(place, call, millis, card))
+    }
+
+    /// Whether the call may go though its endpoint is not trusted.
+    #[cold]
+    fn ask(
+        &self,
+        place: &Arc<Place>,
+        at: &PlaceRef<'_>,
+        (method, uri, headers): (&Method, &Uri, &HeaderMap),
+        call: &Call,
+        now: Millis,
+    ) -> Result<(), Box<Instead>> {
+        let Some(prober) = &self.prober else { return Ok(()) };
+        if let Some(schedule) = &self.schedule {
+            schedule.start(prober);
+            place.endpoint.note_use();
+        }
+        match place.endpoint.standing(prober.credential(headers), now) {
+            Standing::Go => Ok(()),
+            Standing::Refuse(disproof) => Err(Box::new(Instead::Distrusted(disproof))),
+            Standing::Probe => {
+                // Where no probe can be written, the call's own outcome tells.
+                let Some(probe) = prober.probe(call, method, uri, headers) else { return Ok(()) };
+                let endpoint = Arc::clone(&place.endpoint);
+                let question = Question { key: at.endpoint(), endpoint, probe: Arc::new(probe) };
+                let card = self.cards.as_ref().and_then(|cards| card_of(cards, uri, at.path(), headers, call));
+                let (prober, place) = (Arc::clone(prober), Arc::clone(place));
+                Err(Box::new(Instead::Ask(Asking { question, prober, place, card })))
+            }
+        }
+    }
+}
+
+#[cold]
+fn unavailable(entry: &Entry, now: Millis) -> Option<Box<Instead>> {
+    let (lasts, said) = entry.unavailable(now)?;
+    Some(Box::new(Instead::Unavailable { lasts, said }))
+}
+
+impl Prober {
+    /// Whose call it is: a hash, keyed anew by each layer.
+    pub(super) fn credential(&self, headers: &HeaderMap) -> u64 {
+        let mut hasher = self.random.build_hasher();
+        for name in &self.carried {
+            for value in headers.get_all(name) {
+                (name, value).hash(&mut hasher);
+            }
+        }
+        hasher.finish()
+    }
+
+    fn probe(&self, call: &Call, method: &Method, uri: &Uri, headers: &HeaderMap) -> Option<Probe> {
+        Probe::of(call, method, uri, headers, &self.carried, self.credential(headers))
+    }
+}
+
+/// The card that is held for a call, if the user named a store.
+fn card_of(store: &CardStore, uri: &Uri, path: &str, headers: &HeaderMap, call: &Call) -> Option<Box<Card>> {
+    let at = CardKeyRef::new(uri, headers).with_path(path).with_version(call.version()).with_tenant(call.tenant());
+    let card = store.peek(&at)?;
+    Some(Box::new(Card { store: store.clone(), card }))
+}

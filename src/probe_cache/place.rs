@@ -1,0 +1,107 @@
+//! What one call goes by: its endpoint, and the skill that it wants there. Found in one look-up.
+
+use std::{convert::Infallible, sync::Arc};
+
+use quick_cache::{DefaultHashBuilder, Equivalent, Lifecycle, UnitWeighter, sync::Cache};
+
+use super::{
+    SkillAvailability, SkillKey,
+    availability::Entry,
+    endpoint::{Endpoint, Terms},
+    key::{EndpointKey, PlaceKey, PlaceRef},
+};
+use crate::{card::Origin, clock::Clock};
+
+#[derive(Debug)]
+pub(super) struct Place {
+    key: PlaceKey,
+    pub(super) endpoint: Arc<Endpoint>,
+    /// Of a call that names a skill and begins a task.
+    pub(super) entry: Option<Arc<Entry>>,
+    pub(super) clock: Clock,
+}
+
+/// Bounded maps. Looking up takes a shared lock; they are only written for places that no call went to before.
+pub(super) struct Places {
+    places: Cache<PlaceKey, Arc<Place>, UnitWeighter>,
+    endpoints: Cache<EndpointKey, Arc<Endpoint>, UnitWeighter, DefaultHashBuilder, MarkEvicted>,
+    availability: SkillAvailability,
+    terms: Terms,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct MarkEvicted;
+
+impl Lifecycle<EndpointKey, Arc<Endpoint>> for MarkEvicted {
+    type RequestState = ();
+
+    fn on_evict(&self, (): &mut (), _: EndpointKey, endpoint: Arc<Endpoint>) {
+        endpoint.evict();
+    }
+}
+
+impl Places {
+    pub(super) fn new(capacity: usize, availability: SkillAvailability, terms: Terms) -> Self {
+        // Each endpoint with a few skills and regions.
+        let places = capacity.saturating_mul(8);
+        let hasher = DefaultHashBuilder::default();
+        Self {
+            places: Cache::with_weighter(places, places as u64, UnitWeighter),
+            endpoints: Cache::with(capacity, capacity as u64, UnitWeighter, hasher, MarkEvicted),
+            availability,
+            terms,
+        }
+    }
+
+    /// The place of a call; `last` is that of the last call through the same handle, which mostly went there too.
+    #[inline]
+    pub(super) fn find(&self, at: &PlaceRef<'_>, last: &mut Option<Arc<Place>>) -> Arc<Place> {
+        match last {
+            Some(place) if at.equivalent(&place.key) && !place.is_gone() => Arc::clone(place),
+            _ => Arc::clone(last.insert(self.look_up(at))),
+        }
+    }
+
+    fn look_up(&self, at: &PlaceRef<'_>) -> Arc<Place> {
+        match self.places.get(at) {
+            Some(place) if !place.is_gone() => place,
+            _ => self.make(at),
+        }
+    }
+
+    #[cold]
+    fn make(&self, at: &PlaceRef<'_>) -> Arc<Place> {
+        let key = at.to_key();
+        let made = || Ok::<_, Infallible>(Arc::new(Endpoint::new(self.terms)));
+        let endpoint = match self.endpoints.get_or_insert_with(&key.endpoint, made) {
+            Ok(endpoint) => endpoint,
+            Err(never) => match never {},
+        };
+        let entry = Origin::parse(&at.origin())
+            .ok()
+            .filter(|_| !at.skill.is_empty())
+            .map(|origin| self.availability.entry(SkillKey::new(origin, at.skill).in_region(at.region)));
+        let place = Arc::new(Place { key: key.clone(), endpoint, entry, clock: self.availability.clock() });
+        self.places.insert(key, Arc::clone(&place));
+        place
+    }
+
+    pub(super) fn endpoints(&self) -> Vec<(EndpointKey, Arc<Endpoint>)> {
+        self.endpoints.iter().collect()
+    }
+
+    /// Forgets what is known of the endpoints of an origin, and says of how many.
+    pub(super) fn forget(&self, origin: &http::Uri) -> usize {
+        let of_origin = self.endpoints().into_iter().filter(|(key, _)| key.is_at(origin));
+        let forgotten = of_origin.filter_map(|(key, _)| self.endpoints.remove(&key));
+        forgotten.map(|(_, endpoint)| endpoint.evict()).count()
+    }
+}
+
+impl Place {
+    /// What it is made of was thrown out of its map: others look elsewhere by now.
+    #[inline]
+    fn is_gone(&self) -> bool {
+        self.endpoint.is_evicted() || self.entry.as_ref().is_some_and(|entry| entry.is_evicted())
+    }
+}

@@ -1,0 +1,217 @@
+use std::{
+    fmt,
+    sync::Arc,
+    task::{Context, Poll},
+    time::Duration,
+};
+
+use bytes::Bytes;
+use http::{Request, Response, Uri};
+use http_body::Body;
+use tower_service::Service;
+
+use super::{
+    ProbeCacheBody, ProbeCacheFuture,
+    core::{Asking, Instead},
+    future::Waiting,
+    layer::Config,
+    place::Place,
+};
+use crate::{
+    call::{self, Call},
+    clock,
+    error::{BoxError, CallError, CardFailure, Failure, lost},
+    limits::LimitOverrides,
+    outcome::{self, Class, Observe, Outcome, OutcomeKind},
+    wire::PeerError,
+};
+
+/// The service of [`ProbeCacheLayer`](crate::ProbeCacheLayer).
+pub struct ProbeCacheService<S, O = ()> {
+    inner: S,
+    config: Arc<Config<O>>,
+    /// Where the last call through this handle went.
+    last: Option<Arc<Place>>,
+}
+
+impl<S, O> ProbeCacheService<S, O> {
+    pub(super) fn new(inner: S, config: Arc<Config<O>>) -> Self {
+        Self { inner, config, last: None }
+    }
+}
+
+impl<S, O> Clone for ProbeCacheService<S, O>
+where
+    S: Clone,
+{
+    fn clone(&self) -> Self {
+        Self { inner: self.inner.clone(), config: Arc::clone(&self.config), last: self.last.clone() }
+    }
+}
+
+impl<S, O> fmt::Debug for ProbeCacheService<S, O>
+where
+    S: fmt::Debug,
+{
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ProbeCacheService").field("inner", &self.inner).finish_non_exhaustive()
+    }
+}
+
+impl<S, B, P, O> Service<Request<B>> for ProbeCacheService<S, O>
+where
+    S: Service<Request<B>, Response = Response<P>> + Clone,
+    S::Error: Into<BoxError>,
+    P: Body<Data = Bytes>,
+    P::Error: Into<BoxError>,
+    O: Observe,
+{
+    type Response = Response<ProbeCacheBody<P>>;
+    type Error = CallError;
+    type Future = ProbeCacheFuture<S, B, O>;
+
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), CallError>> {
+        self.inner.poll_ready(cx).map_err(|error| lost(error.into(), &Call::new(), true))
+    }
+
+    fn call(&mut self, mut request: Request<B>) -> Self::Future {
+        let mut call = match request.extensions().get::<Call>() {
+            Some(call) => call.clone(),
+            None => call::from_head(request.method(), request.uri(), request.headers()),
+        };
+        if call.operation().is_none() {
+            return ProbeCacheFuture::calling(self.inner.call(request), call, None);
+        }
+        if let Some(origin) = &self.config.origin
+            && let Some(uri) = completed(request.uri(), origin)
+        {
+            go_to(&mut request, &mut call, uri);
+        }
+        let now = clock::now();
+        let head = (request.method(), request.uri(), request.headers());
+        match self.config.core.look(head, &call, now, &mut self.last) {
+            // A hit: the service that was polled ready is called, and nothing waits.
+            Ok(watch) => {
+                let handed_down = clock::hand_down(now);
+                let future = self.inner.call(request);
+                drop(handed_down);
+                ProbeCacheFuture::calling(future, call, Some(watch))
+            }
+            Err(instead) => self.instead(*instead, request, call),
+        }
+    }
+}
+
+impl<S, O> ProbeCacheService<S, O>
+where
+    S: Clone,
+    O: Observe,
+{
+    #[cold]
+    fn instead<B, P>(&mut self, instead: Instead, request: Request<B>, call: Call) -> ProbeCacheFuture<S, B, O>
+    where
+        S: Service<Request<B>, Response = Response<P>>,
+    {
+        match instead {
+            Instead::Ask(asking) => self.ask(asking, request, call),
+            Instead::Distrusted(disproof) => {
+                let call = at(call, request.uri());
+                self.refuse(disproof.refusal(&call), call)
+            }
+            Instead::Unavailable { lasts, said } => {
+                let call = at(call, request.uri());
+                self.refuse(unavailable(&call, lasts, said), call)
+            }
+            Instead::Relative => {
+                let why = "it is relative: set origin(uri) on ProbeCacheLayer";
+                let failure = CardFailure::UnusableUrl { url: request.uri().to_string(), why: why.into() };
+                let error = CallError::new(Failure::of_card(failure, call.clone(), call.elapsed()));
+                self.refuse(error, call)
+            }
+        }
+    }
+
+    /// Waiting while holding a ready service would deadlock under a concurrency limit, for probes go through the same
+    /// client: its readiness is given back, and a fresh clone waited for once the answer is there.
+    fn ask<B, P>(&mut self, asking: Asking, request: Request<B>, call: Call) -> ProbeCacheFuture<S, B, O>
+    where
+        S: Service<Request<B>, Response = Response<P>>,
+    {
+        let service = self.inner.clone();
+        self.inner = service.clone();
+        let Asking { question, prober, place, card } = asking;
+        let call = at(call, request.uri());
+        let bound = self.config.wait_of(&request, &call);
+        let answer = Box::pin(async move {
+            // What takes longer is left to the call's own outcome; the probe goes on for others.
+            tokio::time::timeout(bound, prober.ask(question)).await.unwrap_or(Ok(()))
+        });
+        let waiting = Waiting { service, config: Arc::clone(&self.config), request, place, card };
+        ProbeCacheFuture::waiting(answer, waiting, call)
+    }
+
+    /// The ready service is not called, and who is idle must not hold a place either.
+    fn refuse<B, P>(&mut self, error: CallError, call: Call) -> ProbeCacheFuture<S, B, O>
+    where
+        S: Service<Request<B>, Response = Response<P>>,
+    {
+        self.inner = self.inner.clone();
+        ProbeCacheFuture::refused(self.config.refuse(error), call)
+    }
+}
+
+impl<O> Config<O>
+where
+    O: Observe,
+{
+    /// Tells the observer of a call that is refused here, and nobody below hears of.
+    pub(super) fn refuse(&self, error: CallError) -> CallError {
+        outcome::tell(&self.observer, &Outcome::of_error(&error));
+        error
+    }
+}
+
+impl<O> Config<O> {
+    /// How long a call may wait for a probe: no longer than what is left of its total, where that is known here.
+    fn wait_of<B>(&self, request: &Request<B>, call: &Call) -> Duration {
+        let total = request.extensions().get::<LimitOverrides>().and_then(LimitOverrides::longest_total);
+        total.map_or(self.wait, |total| self.wait.min(total.saturating_sub(call.elapsed())))
+    }
+}
+
+/// A relative URI with scheme and authority of `origin`; `None` for one that needs neither.
+fn completed(uri: &Uri, origin: &Uri) -> Option<Uri> {
+    if uri.scheme().is_some() && uri.authority().is_some() {
+        return None;
+    }
+    let mut parts = uri.clone().into_parts();
+    parts.scheme = origin.scheme().cloned();
+    parts.authority = origin.authority().cloned();
+    parts.path_and_query = parts.path_and_query.or_else(|| Some(http::uri::PathAndQuery::from_static("/")));
+    Uri::from_parts(parts).ok()
+}
+
+/// Layers below find the call in the request's extensions, if anyone has put it there.
+fn go_to<B>(request: &mut Request<B>, call: &mut Call, uri: Uri) {
+    *call = std::mem::take(call).with_target(uri.clone());
+    *request.uri_mut() = uri;
+    if let Some(told) = request.extensions_mut().get_mut::<Call>() {
+        *told = call.clone();
+    }
+}
+
+/// The call, with its target for who reads of it.
+fn at(call: Call, uri: &Uri) -> Call {
+    if call.target().is_some() { call } else { call.with_target(uri.clone()) }
+}
+
+/// The skill was refused a moment ago.
+fn unavailable(call: &Call, lasts: Duration, said: Option<Box<PeerError>>) -> CallError {
+    let what = "the skill was refused here a moment ago";
+    let mut failure = Failure::new(OutcomeKind::Stale, Class::SkillUnavailable, what, call.clone(), call.elapsed());
+    failure.peer = said;
+    failure.never_sent = true;
+    failure.remembered = true;
+    failure.seen.retry_after = Some(lasts);
+    CallError::new(failure)
+}

@@ -1,0 +1,323 @@
+//! Walks the fields of one message as its bytes come, without generated code and without keeping them.
+//!
+//! A [`Reader`] says of each field whether to walk into it, to read it, or to pass it over. What it never walks into is
+//! passed over as bytes, so that the depth of a message is that of the reader, not of the peer.
+
+use super::varint::{Malformed, Varint};
+
+/// So deep do readers go: request, message, metadata, entry, value.
+const DEPTH: usize = 6;
+
+/// A message within the message, as its reader numbers them. `0` is the outermost.
+pub(super) type Scope = u8;
+/// A value that is read, as its reader numbers them.
+pub(super) type Slot = u8;
+
+/// What to do with a field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Take {
+    /// Nobody asks about it.
+    Skip,
+    /// It is a message: walk into it.
+    Into(Scope),
+    /// It is a string.
+    Text(Slot),
+    /// It is a varint.
+    Number(Slot),
+}
+
+/// What fields mean.
+pub(super) trait Reader {
+    /// A field stands in `scope`. What is taken must be of the type that the field is told to have.
+    fn field(&mut self, scope: Scope, number: u32) -> Take;
+    /// The value of a [`Take::Number`].
+    fn number(&mut self, slot: Slot, value: u64);
+    /// A piece of a [`Take::Text`], which is `first`, or `last`, or both. There is at least one, if an empty one.
+    fn text(&mut self, slot: Slot, piece: &[u8], first: bool, last: bool) -> Result<(), Malformed>;
+    /// A message that was walked into is at its end.
+    fn leave(&mut self, _scope: Scope) {}
+}
+
+const GROUP: Malformed = "a group, which proto3 has not";
+const WIRE_TYPE: Malformed = "a wire type that there is not";
+const TYPE: Malformed = "a field of another type than its own";
+const NUMBER: Malformed = "a field number out of range";
+const PAST_END: Malformed = "a field that goes on behind the end of its message";
+pub(super) const CUT: Malformed = "a message that ends within a field";
+const DEEP: Malformed = "messages nested too deep";
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Level {
+    end: u32,
+    scope: Scope,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    Tag,
+    Number(Option<Slot>),
+    Length(Take),
+    Bytes { left: u32, slot: Option<Slot>, first: bool },
+}
+
+/// Walks one message. Its memory is fixed.
+#[derive(Clone, Debug)]
+pub(super) struct Walk {
+    /// Bytes taken so far.
+    at: u32,
+    level: Level,
+    outer: [Level; DEPTH],
+    depth: u8,
+    varint: Varint,
+    step: Step,
+}
+
+impl Walk {
+    /// Before the first byte of a message of `len` bytes.
+    pub(super) const fn new(len: u32) -> Self {
+        Self {
+            at: 0,
+            level: Level { end: len, scope: 0 },
+            outer: [Level { end: 0, scope: 0 }; DEPTH],
+            depth: 0,
+            varint: Varint { value: 0, shift: 0 },
+            step: Step::Tag,
+        }
+    }
+
+    /// Begins anew, with a message of `len` bytes.
+    pub(super) fn begin(&mut self, len: u32) {
+        self.at = 0;
+        self.level = Level { end: len, scope: 0 };
+        self.depth = 0;
+        self.varint = Varint::default();
+        self.step = Step::Tag;
+    }
+
+    /// Reads on. All bytes belong to the message.
+    pub(super) fn feed<R>(&mut self, bytes: &[u8], reader: &mut R) -> Result<(), Malformed>
+    where
+        R: Reader,
+    {
+        let mut rest = bytes;
+        loop {
+            match self.step {
+                Step::Tag => {
+                    while self.at == self.level.end && self.depth > 0 {
+                        self.leave(reader)?;
+                    }
+                    if rest.is_empty() {
+                        return Ok(());
+                    }
+                    let Some(tag) = self.varint(&mut rest)? else { return Ok(()) };
+                    self.step = step_of(tag, self.level.scope, reader)?;
+                    if let Step::Bytes { left, .. } = self.step
+                        && left > self.room()
+                    {
+                        return Err(PAST_END);
+                    }
+                }
+                Step::Number(slot) => {
+                    let Some(value) = self.varint(&mut rest)? else { return Ok(()) };
+                    if let Some(slot) = slot {
+                        reader.number(slot, value);
+                    }
+                    self.step = Step::Tag;
+                }
+                Step::Length(take) => {
+                    let Some(len) = self.varint(&mut rest)? else { return Ok(()) };
+                    let len = u32::try_from(len).ok().filter(|len| *len <= self.room()).ok_or(PAST_END)?;
+                    self.step = match take {
+                        Take::Into(scope) => {
+                            self.enter(Level { end: self.at + len, scope })?;
+                            Step::Tag
+                        }
+                        Take::Text(slot) => Step::Bytes { left: len, slot: Some(slot), first: true },
+                        Take::Skip | Take::Number(_) => Step::Bytes { left: len, slot: None, first: true },
+                    };
+                }
+                Step::Bytes { left, slot, first } => {
+                    let (piece, behind) =
+                        usize::try_from(left).ok().and_then(|left| rest.split_at_checked(left)).unwrap_or((rest, &[]));
+                    rest = behind;
+                    // No longer than what is left, which has 32 bits.
+                    let taken = piece.len() as u32;
+                    let last = taken == left;
+                    self.at = self.at.saturating_add(taken);
+                    if let Some(slot) = slot {
+                        reader.text(slot, piece, first, last)?;
+                    }
+                    if !last {
+                        self.step = Step::Bytes { left: left - taken, slot, first: false };
+                        return Ok(());
+                    }
+                    self.step = Step::Tag;
+                }
+            }
+        }
+    }
+
+    /// All bytes of the message came.
+    pub(super) fn finish<R>(&mut self, reader: &mut R) -> Result<(), Malformed>
+    where
+        R: Reader,
+    {
+        // A message that ends in an empty one, or in an empty string, has a step to go.
+        self.feed(&[], reader)?;
+        if matches!(self.step, Step::Tag) && self.varint.shift == 0 && self.at == self.level.end && self.depth == 0 {
+            Ok(())
+        } else {
+            Err(CUT)
+        }
+    }
+
+    /// What is left of the message that is being walked.
+    fn room(&self) -> u32 {
+        self.level.end.saturating_sub(self.at)
+    }
+
+    /// A varint, which ends within the message that it stands in.
+    fn varint(&mut self, rest: &mut &[u8]) -> Result<Option<u64>, Malformed> {
+        let room = usize::try_from(self.room()).unwrap_or(usize::MAX);
+        let mut within = rest.get(..room).unwrap_or(rest);
+        let before = within.len();
+        let value = self.varint.read(&mut within)?;
+        let taken = before - within.len();
+        *rest = rest.get(taken..).unwrap_or_default();
+        // No more than there is room for, which has 32 bits.
+        self.at = self.at.saturating_add(taken as u32);
+        if value.is_none() && before == room {
+            return Err(CUT);
+        }
+        Ok(value)
+    }
+
+    fn enter(&mut self, level: Level) -> Result<(), Malformed> {
+        *self.outer.get_mut(usize::from(self.depth)).ok_or(DEEP)? = self.level;
+        self.depth += 1;
+        self.level = level;
+        Ok(())
+    }
+
+    fn leave<R>(&mut self, reader: &mut R) -> Result<(), Malformed>
+    where
+        R: Reader,
+    {
+        reader.leave(self.level.scope);
+        self.depth -= 1;
+        self.level = *self.outer.get(usize::from(self.depth)).ok_or(DEEP)?;
+        Ok(())
+    }
+}
+
+/// Walks one message that is there whole, as [`Walk`] would: the usual case, and the fast one.
+#[inline]
+pub(super) fn walk_whole<R>(message: &[u8], reader: &mut R) -> Result<(), Malformed>
+where
+    R: Reader,
+{
+    let mut outer = [(0_usize, 0); DEPTH];
+    let mut depth = 0_usize;
+    let (mut at, mut within, mut scope) = (0, message, 0);
+    loop {
+        while at == within.len() {
+            let Some(below) = depth.checked_sub(1) else { return Ok(()) };
+            reader.leave(scope);
+            depth = below;
+            let (end, around) = *outer.get(depth).ok_or(DEEP)?;
+            (within, scope) = (message.get(..end).unwrap_or_default(), around);
+        }
+        let tag = varint_at(within, &mut at)?;
+        let number = number_of(tag)?;
+        let take = reader.field(scope, number);
+        match (tag & 7, take) {
+            (2, Take::Number(_)) => return Err(TYPE),
+            (2, take) => {
+                let len = varint_at(within, &mut at)?;
+                let next = behind(within, at, len)?;
+                match take {
+                    Take::Into(inner) => {
+                        *outer.get_mut(depth).ok_or(DEEP)? = (within.len(), scope);
+                        depth += 1;
+                        (within, scope) = (message.get(..next).unwrap_or_default(), inner);
+                    }
+                    Take::Text(slot) => {
+                        reader.text(slot, within.get(at..next).unwrap_or_default(), true, true)?;
+                        at = next;
+                    }
+                    Take::Skip | Take::Number(_) => at = next,
+                }
+            }
+            (0, Take::Number(slot)) => reader.number(slot, varint_at(within, &mut at)?),
+            (0, Take::Skip) => {
+                varint_at(within, &mut at)?;
+            }
+            (wire, take) => at = behind(within, at, u64::from(fixed(wire, take)?))?,
+        }
+    }
+}
+
+/// The place behind a value of this length.
+#[inline(always)]
+fn behind(within: &[u8], at: usize, len: u64) -> Result<usize, Malformed> {
+    let room = within.len() - at.min(within.len());
+    usize::try_from(len).ok().filter(|len| *len <= room).map(|len| at + len).ok_or(PAST_END)
+}
+
+#[inline(always)]
+fn varint_at(within: &[u8], at: &mut usize) -> Result<u64, Malformed> {
+    match within.get(*at..) {
+        Some(&[byte, ..]) if byte < 0x80 => {
+            *at += 1;
+            Ok(u64::from(byte))
+        }
+        Some(&[first, second, ..]) if second < 0x80 => {
+            *at += 2;
+            Ok(u64::from(first & 0x7f) | u64::from(second) << 7)
+        }
+        rest => long_varint_at(rest.unwrap_or_default(), at),
+    }
+}
+
+#[cold]
+fn long_varint_at(rest: &[u8], at: &mut usize) -> Result<u64, Malformed> {
+    let mut left = rest;
+    let value = Varint::default().read(&mut left)?.ok_or(CUT)?;
+    *at += rest.len() - left.len();
+    Ok(value)
+}
+
+#[inline(always)]
+fn number_of(tag: u64) -> Result<u32, Malformed> {
+    match u32::try_from(tag) {
+        Ok(tag) if tag >> 3 > 0 => Ok(tag >> 3),
+        _ => Err(NUMBER),
+    }
+}
+
+/// What a tag says is to come.
+fn step_of<R>(tag: u64, scope: Scope, reader: &mut R) -> Result<Step, Malformed>
+where
+    R: Reader,
+{
+    let take = reader.field(scope, number_of(tag)?);
+    match (tag & 7, take) {
+        (2, Take::Number(_)) => Err(TYPE),
+        (2, take) => Ok(Step::Length(take)),
+        (0, Take::Number(slot)) => Ok(Step::Number(Some(slot))),
+        (0, Take::Skip) => Ok(Step::Number(None)),
+        (wire, take) => Ok(Step::Bytes { left: fixed(wire, take)?, slot: None, first: true }),
+    }
+}
+
+/// The length of a value of a fixed size, which nobody asks about.
+#[cold]
+fn fixed(wire: u64, take: Take) -> Result<u32, Malformed> {
+    match (wire, take) {
+        (1, Take::Skip) => Ok(8),
+        (5, Take::Skip) => Ok(4),
+        (0 | 1 | 5, _) => Err(TYPE),
+        (3 | 4, _) => Err(GROUP),
+        _ => Err(WIRE_TYPE),
+    }
+}
