@@ -13,14 +13,15 @@ egress_gateway --listen ADDR --upstream http://HOST:PORT [options]
   --max-unary-body, --max-event N
                         caps, in bytes
   --no-cards            do not hold calls against the agent's card
-  --no-probe            do not probe endpoints, do not learn availability
+  --no-probe            do not probe endpoints; skills are known from the calls alone
   --skill-header NAME   the request header that names the skill of a call
   --region R            the region that calls are for
   --tenant-header NAME  serve each tenant under /tenants/{tenant}, and name it to the agent in this header
   --max-in-flight N     turn calls away above so many at once
+  --drain-ms N          once told to end, let calls in flight go on for so long at most (30000)
   --admin ADDR          serve /outcomes, /availability and /cards there";
 
-const OPTIONS: [&str; 16] = [
+const OPTIONS: [&str; 17] = [
     "--listen",
     "--upstream",
     "--head-ms",
@@ -36,6 +37,7 @@ const OPTIONS: [&str; 16] = [
     "--skill-header",
     "--tenant-header",
     "--max-in-flight",
+    "--drain-ms",
     "--admin",
 ];
 
@@ -45,14 +47,14 @@ pub(crate) struct Args {
     pub(crate) listen: SocketAddr,
     pub(crate) upstream: Uri,
     pub(crate) limits: Limits,
-    /// The total that was given, for the reading of requests too.
-    pub(crate) total: Option<Duration>,
     pub(crate) cards: bool,
     pub(crate) probe: bool,
     pub(crate) region: Option<String>,
     pub(crate) skill_header: Option<HeaderName>,
     pub(crate) tenant_header: Option<HeaderName>,
     pub(crate) max_in_flight: Option<usize>,
+    /// How long calls in flight may go on once the gateway is to end.
+    pub(crate) drain: Duration,
     pub(crate) admin: Option<SocketAddr>,
 }
 
@@ -76,13 +78,13 @@ impl Args {
             listen: given.read("--listen")?.ok_or("--listen is missing")?,
             upstream: given.read("--upstream")?.map(origin).ok_or("--upstream is missing")??,
             limits: limits(&given)?,
-            total: given.millis("--total-ms")?,
             cards: given.0.get("--no-cards").is_none(),
             probe: given.0.get("--no-probe").is_none(),
             region: given.read("--region")?,
             skill_header: given.read("--skill-header")?,
-            tenant_header: given.read("--tenant-header")?,
+            tenant_header: given.read("--tenant-header")?.map(of_tenant).transpose()?,
             max_in_flight: given.read("--max-in-flight")?.map(NonZeroUsize::get),
+            drain: given.millis("--drain-ms")?.unwrap_or(Duration::from_secs(30)),
             admin: given.read("--admin")?,
         })
     }
@@ -102,10 +104,13 @@ impl Given {
     }
 }
 
-/// The defaults, cut to the total that was given, and then what else was given. What contradicts itself is found when
+/// The defaults, cut to the total if one was given, and then what else was given. What contradicts itself is found when
 /// the layer is built.
 fn limits(given: &Given) -> Result<Limits, String> {
-    let mut limits = given.millis("--total-ms")?.map(Limits::within).unwrap_or_default();
+    let mut limits = match given.millis("--total-ms")? {
+        Some(total) => Limits::within(total).total(total),
+        None => Limits::default(),
+    };
     if let Some(bound) = given.millis("--head-ms")? {
         limits = limits.head(bound).blocking_head(bound);
     }
@@ -135,9 +140,77 @@ fn limits(given: &Given) -> Result<Limits, String> {
 
 /// Scheme and authority, and nothing behind them: the paths are the callers'.
 fn origin(uri: Uri) -> Result<Uri, String> {
-    let is_origin = uri.scheme_str() == Some("http") && uri.authority().is_some();
+    let names_user = uri.authority().is_some_and(|authority| authority.as_str().contains('@'));
+    let is_origin = uri.scheme_str() == Some("http") && uri.authority().is_some() && !names_user;
     if !is_origin || uri.path() != "/" || uri.query().is_some() {
         return Err(format!("--upstream cannot be {uri}: it is http://HOST:PORT, without a path"));
     }
     Ok(uri)
+}
+
+/// A header that nothing else is said by.
+fn of_tenant(name: HeaderName) -> Result<HeaderName, String> {
+    let taken = [
+        "a2a-version",
+        "a2a-extensions",
+        "accept",
+        "accept-encoding",
+        "authorization",
+        "connection",
+        "content-encoding",
+        "content-length",
+        "content-type",
+        "cookie",
+        "expect",
+        "grpc-timeout",
+        "host",
+        "keep-alive",
+        "proxy-authorization",
+        "proxy-connection",
+        "te",
+        "trailer",
+        "transfer-encoding",
+        "upgrade",
+        "via",
+    ];
+    match taken.contains(&name.as_str()) {
+        true => Err(format!("--tenant-header cannot be {name}: it says something else already")),
+        false => Ok(name),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(words: &str) -> Result<Args, String> {
+        let words = format!("--listen 127.0.0.1:0 --upstream http://127.0.0.1:9000 {words}");
+        Args::parse(words.split_whitespace().map(str::to_owned))
+    }
+
+    #[test]
+    fn what_cannot_be_is_said() {
+        for (words, error) in [
+            ("--idle-ms", "--idle-ms needs a value"),
+            ("--idle-ms soon", "--idle-ms cannot be \"soon\""),
+            ("--idle-ms 1 --idle-ms 2", "--idle-ms is there twice"),
+            ("--max-in-flight 0", "--max-in-flight cannot be \"0\""),
+            ("--fast", "--fast is none of the options"),
+            ("--tenant-header Host", "--tenant-header cannot be host: it says something else already"),
+        ] {
+            assert_eq!(parse(words).map(drop), Err(error.to_owned()), "{words}");
+        }
+        for upstream in ["127.0.0.1:9000", "https://a.test", "http://a.test/x", "http://a.test/?x", "http://u@a.test"] {
+            let words = ["--listen", "127.0.0.1:0", "--upstream", upstream].map(str::to_owned);
+            let error = Args::parse(words).map(drop).unwrap_err();
+            assert!(error.starts_with("--upstream cannot be "), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_total_above_the_defaults_counts_too() {
+        let day = Duration::from_secs(86_400);
+        assert_eq!(parse("--total-ms 86400000").unwrap().limits, Limits::default().total(day));
+        assert_eq!(parse("--total-ms 1000").unwrap().limits, Limits::within(Duration::from_secs(1)));
+    }
 }

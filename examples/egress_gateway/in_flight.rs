@@ -7,7 +7,7 @@ use std::{
     task::{Context, Poll, ready},
 };
 
-use a2a_guard::BoxError;
+use a2a_guard::{BoxError, Class, OutcomeKind};
 use bytes::Bytes;
 use http::{Request, Response};
 use http_body::{Body, Frame, SizeHint};
@@ -15,14 +15,20 @@ use pin_project_lite::pin_project;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tower::{Layer, Service, load_shed::error::Overloaded};
 
+use crate::admin::Outcomes;
+
 /// Unlike tower's limit, it counts a call until its body is over: a stream is in flight for that long.
 #[derive(Clone, Debug)]
-pub(crate) struct InFlightLayer(Option<Arc<Semaphore>>);
+pub(crate) struct InFlightLayer {
+    places: Option<Arc<Semaphore>>,
+    outcomes: Outcomes,
+}
 
 impl InFlightLayer {
-    /// Without a maximum, nobody is turned away.
-    pub(crate) fn new(max: Option<usize>) -> Self {
-        Self(max.map(|max| Arc::new(Semaphore::new(max))))
+    /// Without a maximum, nobody is turned away. Who is turned away is counted, for no observer hears of it.
+    pub(crate) fn new(max: Option<usize>, outcomes: Outcomes) -> Self {
+        let places = max.map(|max| Arc::new(Semaphore::new(max.min(Semaphore::MAX_PERMITS))));
+        Self { places, outcomes }
     }
 }
 
@@ -30,7 +36,7 @@ impl<S> Layer<S> for InFlightLayer {
     type Service = InFlight<S>;
 
     fn layer(&self, inner: S) -> InFlight<S> {
-        InFlight { inner, places: self.0.clone() }
+        InFlight { inner, places: self.places.clone(), outcomes: self.outcomes.clone() }
     }
 }
 
@@ -39,6 +45,7 @@ impl<S> Layer<S> for InFlightLayer {
 pub(crate) struct InFlight<S> {
     inner: S,
     places: Option<Arc<Semaphore>>,
+    outcomes: Outcomes,
 }
 
 impl<S, B, R> Service<Request<B>> for InFlight<S>
@@ -58,7 +65,10 @@ where
         let place = self.places.as_ref().map(|places| Arc::clone(places).try_acquire_owned());
         match place.transpose() {
             Ok(place) => Calling { future: Some(self.inner.call(request)), place },
-            Err(_) => Calling { future: None, place: None },
+            Err(_) => {
+                self.outcomes.count(OutcomeKind::Refused, Class::Unavailable);
+                Calling { future: None, place: None }
+            }
         }
     }
 }
@@ -84,17 +94,17 @@ where
         let Some(future) = this.future.as_pin_mut() else { return Poll::Ready(Err(Overloaded::new().into())) };
         let response = ready!(future.poll(cx)).map_err(Into::into)?;
         let place = this.place.take();
-        Poll::Ready(Ok(response.map(|body| Placed { body, _place: place })))
+        Poll::Ready(Ok(response.map(|body| Placed { body, place })))
     }
 }
 
 pin_project! {
-    /// A body that holds its call's place until it is dropped.
+    /// A body that holds its call's place until it is over, or dropped.
     #[derive(Debug)]
     pub(crate) struct Placed<B> {
         #[pin]
         body: B,
-        _place: Option<OwnedSemaphorePermit>,
+        place: Option<OwnedSemaphorePermit>,
     }
 }
 
@@ -106,7 +116,12 @@ where
     type Error = B::Error;
 
     fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, B::Error>>> {
-        self.project().body.poll_frame(cx)
+        let this = self.project();
+        let frame = ready!(this.body.poll_frame(cx));
+        if !matches!(frame, Some(Ok(_))) {
+            *this.place = None;
+        }
+        Poll::Ready(frame)
     }
 
     fn is_end_stream(&self) -> bool {

@@ -13,27 +13,20 @@
 mod admin;
 mod args;
 mod cards;
+mod door;
 mod guard;
+mod headers;
 mod in_flight;
 mod proxy;
+mod serve;
 mod tenants;
 mod upstream;
 
-use std::{convert::Infallible, error::Error, future::Future, pin::pin, process::ExitCode, time::Duration};
+use std::{convert::Infallible, error::Error, future::Future, io::Write, process::ExitCode};
 
-use bytes::Bytes;
-use http::{Request, Response};
-use hyper::body::Incoming;
-use hyper_util::{
-    rt::{TokioExecutor, TokioIo, TokioTimer},
-    server::{conn::auto, graceful::GracefulShutdown},
-    service::TowerToHyperService,
-};
+use http::Request;
 use tokio::net::TcpListener;
-use tower::{Service, service_fn};
-
-/// How long calls in flight may take to finish once the gateway is to end.
-const GRACE: Duration = Duration::from_secs(30);
+use tower::service_fn;
 
 #[tokio::main]
 async fn main() -> ExitCode {
@@ -54,57 +47,32 @@ async fn main() -> ExitCode {
 }
 
 async fn run(args: args::Args) -> Result<(), Box<dyn Error + Send + Sync>> {
-    let (guarded, seen) = guard::stack(&args)?;
+    let (stack, seen) = guard::stack(&args)?;
+    let end = terminated()?;
     let listener = TcpListener::bind(args.listen).await?;
-    println!("listening on http://{}", listener.local_addr()?);
-    if let Some(address) = args.admin {
-        let admin = TcpListener::bind(address).await?;
-        println!("admin on http://{}", admin.local_addr()?);
-        let look = service_fn(move |request: Request<Incoming>| {
+    let admin = match args.admin {
+        Some(address) => Some(TcpListener::bind(address).await?),
+        None => None,
+    };
+    say(&format!("listening on http://{}", listener.local_addr()?));
+    if let Some(admin) = admin {
+        say(&format!("admin on http://{}", admin.local_addr()?));
+        let look = service_fn(move |request: Request<hyper::body::Incoming>| {
             let answer = seen.answer(&request);
             async move { Ok::<_, Infallible>(answer) }
         });
-        tokio::spawn(serve(admin, look, std::future::pending()));
+        tokio::spawn(serve::serve(admin, look, std::future::pending(), args.drain));
     }
-    serve(listener, proxy::Proxy::new(&args, guarded), terminated()?).await;
+    if !serve::serve(listener, proxy::Proxy::new(&args, stack)?, end, args.drain).await {
+        eprintln!("calls that were still in flight after {:?} were cut off", args.drain);
+    }
     Ok(())
 }
 
-/// Serves until `end`, and then only what is in flight, for so long.
-async fn serve<S, B>(listener: TcpListener, service: S, end: impl Future<Output = ()>)
-where
-    S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible> + Clone + Send + 'static,
-    S::Future: Send,
-    B: http_body::Body<Data = Bytes> + Send + 'static,
-    B::Error: Into<Box<dyn Error + Send + Sync>>,
-{
-    let mut server = auto::Builder::new(TokioExecutor::new());
-    server.http1().timer(TokioTimer::new()).header_read_timeout(Duration::from_secs(30));
-    server.http2().timer(TokioTimer::new());
-    let connections = GracefulShutdown::new();
-    let mut end = pin!(end);
-    loop {
-        let socket = tokio::select! {
-            accepted = listener.accept() => match accepted {
-                Ok((socket, _)) => socket,
-                // A lack of file descriptors, say: it passes, but not at once.
-                Err(_) => {
-                    tokio::time::sleep(Duration::from_millis(50)).await;
-                    continue;
-                }
-            },
-            () = &mut end => break,
-        };
-        let _ = socket.set_nodelay(true);
-        let connection = server.serve_connection(TokioIo::new(socket), TowerToHyperService::new(service.clone()));
-        let connection = connections.watch(connection.into_owned());
-        tokio::spawn(async move {
-            // How a caller's connection ends is the caller's affair.
-            let _ = connection.await;
-        });
-    }
-    drop(listener);
-    let _ = tokio::time::timeout(GRACE, connections.shutdown()).await;
+/// A line on standard output, at once. Nobody need be reading.
+fn say(line: &str) {
+    let mut out = std::io::stdout().lock();
+    let _ = writeln!(out, "{line}").and_then(|()| out.flush());
 }
 
 /// When the gateway is told to end.

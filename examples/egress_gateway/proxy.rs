@@ -1,85 +1,103 @@
 //! One request on its way through.
 
-use std::{convert::Infallible, future::Future, pin::Pin};
+use std::{
+    convert::Infallible,
+    future::Future,
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll},
+};
 
-use a2a_guard::{BoxError, Call, CallLayer, RefusalResponseLayer};
+use a2a_guard::{BoxError, card::Origin};
 use bytes::Bytes;
-use http::{HeaderName, Request, Response, StatusCode, Uri, header::HOST, uri::PathAndQuery};
+use http::{
+    HeaderName, HeaderValue, Method, Request, Response, StatusCode, Uri, Version,
+    header::{ALT_SVC, EXPECT, HOST, LOCATION, VIA},
+    request::Parts,
+    uri::{Authority, PathAndQuery},
+};
 use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
-use tower::{Layer, Service, ServiceBuilder, ServiceExt, util::BoxCloneSyncService};
+use tower::{Service, ServiceExt};
 
 use crate::{
     args::Args,
-    cards::{Answer, Door, ShowCardsLayer},
-    guard::Guarded,
-    in_flight::InFlightLayer,
-    tenants::{self, Place},
-    upstream::remove_hop_by_hop,
+    door::Door,
+    guard::{Answer, Stack},
+    headers::remove_hop_by_hop,
+    tenants,
 };
 
 /// What a connection hands its requests to.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub(crate) struct Proxy {
-    stack: BoxCloneSyncService<Request<Incoming>, Response<Answer>, Infallible>,
+    stack: Stack,
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
     upstream: Uri,
+    origin: Arc<Origin>,
     tenant_header: Option<HeaderName>,
-    /// What is known of every call.
-    call: Option<Call>,
 }
 
 impl Proxy {
-    pub(crate) fn new(args: &Args, guarded: Guarded) -> Self {
-        let mut naming = CallLayer::new();
-        if let Some(total) = args.total {
-            naming = naming.total(total);
-        }
-        if let Some(name) = &args.skill_header {
-            naming = naming.skill_header(name.clone());
-        }
-        let stack = ServiceBuilder::new()
-            .layer(naming)
-            .layer(ShowCardsLayer)
-            .layer(RefusalResponseLayer::new())
-            .layer(InFlightLayer::new(args.max_in_flight))
-            .service(guarded);
-        Self {
-            stack: BoxCloneSyncService::new(stack),
+    /// # Errors
+    ///
+    /// If the agent's address is none.
+    pub(crate) fn new(args: &Args, stack: Stack) -> Result<Self, BoxError> {
+        let shared = Shared {
             upstream: args.upstream.clone(),
+            origin: Arc::new(Origin::of(&args.upstream)?),
             tenant_header: args.tenant_header.clone(),
-            call: args.region.as_deref().map(|region| Call::new().with_region(region)),
-        }
+        };
+        Ok(Self { stack, shared: Arc::new(shared) })
     }
 
     async fn send(self, request: Request<Incoming>) -> Response<Answer> {
         let (mut head, body) = request.into_parts();
-        let Some(authority) = authority_of(&head) else {
-            return plain(StatusCode::BAD_REQUEST, "the request names no host\n");
+        let door = match self.shared.turn(&mut head) {
+            Ok(door) => door,
+            Err((status, why)) => return plain(status, why),
         };
+        head.extensions.insert(door.clone());
+        let Ok(mut response) = self.stack.oneshot(Request::from_parts(head, body)).await;
+        *response.version_mut() = Version::default();
+        let headers = response.headers_mut();
+        remove_hop_by_hop(headers);
+        // Other ways to the agent are not the caller's.
+        headers.remove(ALT_SVC);
+        if let Some(location) = headers.get(LOCATION).and_then(|location| located(&door, location)) {
+            headers.insert(LOCATION, location);
+        }
+        response
+    }
+}
+
+impl Shared {
+    /// Makes a request to the gateway one to the agent; says how the caller got here, or why it gets nowhere.
+    fn turn(&self, head: &mut Parts) -> Result<Door, (StatusCode, &'static str)> {
+        if head.method == Method::CONNECT {
+            return Err((StatusCode::METHOD_NOT_ALLOWED, "this is no tunnel\n"));
+        }
+        let authority = authority_of(head).ok_or((StatusCode::BAD_REQUEST, "the request names no host\n"))?;
+        remove_hop_by_hop(&mut head.headers);
         let prefix = match &self.tenant_header {
             None => String::new(),
-            Some(header) => match tenants::enter(&mut head, header) {
-                Place::Tenant { prefix } => prefix,
-                Place::Nowhere => return plain(StatusCode::NOT_FOUND, "tenants are served under /tenants/{tenant}\n"),
-            },
+            Some(header) => tenants::enter(head, header)
+                .ok_or((StatusCode::NOT_FOUND, "tenants are served under /tenants/{tenant}\n"))?,
         };
-        remove_hop_by_hop(&mut head.headers);
-        // The client names the agent's host itself.
+        // The client names the agent's host itself, and the server has told the caller to go on.
         head.headers.remove(HOST);
+        head.headers.remove(EXPECT);
+        head.headers.append(VIA, via(head.version));
         let path = head.uri.path_and_query().cloned().unwrap_or(PathAndQuery::from_static("/"));
         let mut parts = self.upstream.clone().into_parts();
         parts.path_and_query = Some(path);
-        let Ok(uri) = Uri::from_parts(parts) else {
-            return plain(StatusCode::BAD_REQUEST, "the request's target is no path\n");
-        };
-        head.uri = uri;
-        head.extensions.insert(Door { upstream: self.upstream, authority, prefix });
-        if let Some(call) = self.call {
-            head.extensions.insert(call);
-        }
-        let Ok(mut response) = self.stack.oneshot(Request::from_parts(head, body)).await;
-        remove_hop_by_hop(response.headers_mut());
-        response
+        head.uri =
+            Uri::from_parts(parts).map_err(|_| (StatusCode::BAD_REQUEST, "the request's target is no path\n"))?;
+        Ok(Door { upstream: Arc::clone(&self.origin), authority, prefix })
     }
 }
 
@@ -88,8 +106,8 @@ impl Service<Request<Incoming>> for Proxy {
     type Error = Infallible;
     type Future = Pin<Box<dyn Future<Output = Result<Response<Answer>, Infallible>> + Send>>;
 
-    fn poll_ready(&mut self, _: &mut std::task::Context<'_>) -> std::task::Poll<Result<(), Infallible>> {
-        std::task::Poll::Ready(Ok(()))
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
     }
 
     fn call(&mut self, request: Request<Incoming>) -> Self::Future {
@@ -99,17 +117,34 @@ impl Service<Request<Incoming>> for Proxy {
 }
 
 /// How the caller names the gateway: by `:authority` over HTTP/2, by `Host` over HTTP/1.1.
-fn authority_of(head: &http::request::Parts) -> Option<String> {
-    if let Some(authority) = head.uri.authority() {
-        return Some(authority.to_string());
-    }
-    let host = head.headers.get(HOST)?.to_str().ok()?;
-    host.parse::<http::uri::Authority>().ok().map(|authority| authority.to_string())
+fn authority_of(head: &Parts) -> Option<String> {
+    let authority = match head.uri.authority() {
+        Some(authority) => authority.clone(),
+        None => head.headers.get(HOST)?.to_str().ok()?.parse::<Authority>().ok()?,
+    };
+    Some(authority.to_string()).filter(|authority| !authority.contains('@'))
 }
 
-pub(crate) fn plain(status: StatusCode, text: &'static str) -> Response<Answer> {
+/// RFC 9110 §7.6.3: by which version the request came.
+fn via(version: Version) -> HeaderValue {
+    HeaderValue::from_static(match version {
+        Version::HTTP_2 => "2 a2a-guard",
+        Version::HTTP_10 => "1.0 a2a-guard",
+        _ => "1.1 a2a-guard",
+    })
+}
+
+/// Where a redirect to the agent leads by way of the gateway.
+fn located(door: &Door, location: &HeaderValue) -> Option<HeaderValue> {
+    let location = location.to_str().ok()?;
+    let is_path = location.starts_with('/') && !location.starts_with("//");
+    let here = if is_path { Some(format!("{}{location}", door.prefix)) } else { door.inward(location) };
+    HeaderValue::try_from(here?).ok()
+}
+
+fn plain(status: StatusCode, text: &'static str) -> Response<Answer> {
     let body = Full::from(Bytes::from_static(text.as_bytes()));
-    let mut response = Response::new(body.map_err(|never| -> BoxError { match never {} }).boxed_unsync());
+    let mut response = Response::new(body.map_err(|never| match never {}).boxed_unsync());
     *response.status_mut() = status;
     response
 }

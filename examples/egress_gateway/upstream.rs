@@ -1,9 +1,12 @@
-//! The way to the agent: HTTP/1.1, and HTTP/2 for gRPC, which needs it.
+//! The way to the agent: HTTP/1.1, and HTTP/2 by prior knowledge for gRPC, which needs it.
 
-use std::task::{Context, Poll};
+use std::{
+    task::{Context, Poll},
+    time::Duration,
+};
 
 use a2a_guard::CallBody;
-use http::{HeaderMap, HeaderName, Request, Response, Version, header};
+use http::{HeaderMap, Request, Response, Version, header::CONTENT_TYPE};
 use hyper::body::Incoming;
 use hyper_util::{
     client::legacy::{Client, Error, ResponseFuture, connect::HttpConnector},
@@ -13,6 +16,17 @@ use tower::Service;
 
 /// What a caller sends.
 pub(crate) type Body = CallBody<Incoming>;
+
+/// How long a connection may take to stand.
+const CONNECT: Duration = Duration::from_secs(10);
+
+/// How often an agent over HTTP/2 is asked whether it is still there.
+const STILL_THERE: Duration = Duration::from_secs(20);
+
+/// How much of one HTTP/2 stream may wait for its caller, in bytes; and of all streams of a connection. Callers that do
+/// not read must not use up what the others need.
+const STREAM_WINDOW: u32 = 256 << 10;
+const CONNECTION_WINDOW: u32 = 64 << 20;
 
 /// Two clients, of which one has the call.
 #[derive(Clone, Debug)]
@@ -25,10 +39,16 @@ impl Upstream {
     pub(crate) fn new() -> Self {
         let mut connector = HttpConnector::new();
         connector.set_nodelay(true);
+        connector.set_connect_timeout(Some(CONNECT));
         let mut builder = Client::builder(TokioExecutor::new());
         builder.pool_timer(TokioTimer::new()).timer(TokioTimer::new());
         let http1 = builder.build(connector.clone());
-        let http2 = builder.http2_only(true).build(connector);
+        let http2 = builder
+            .http2_only(true)
+            .http2_keep_alive_interval(STILL_THERE)
+            .http2_initial_stream_window_size(STREAM_WINDOW)
+            .http2_initial_connection_window_size(CONNECTION_WINDOW)
+            .build(connector);
         Self { http1, http2 }
     }
 }
@@ -50,25 +70,5 @@ impl Service<Request<Body>> for Upstream {
 }
 
 fn is_grpc(headers: &HeaderMap) -> bool {
-    headers.get(header::CONTENT_TYPE).is_some_and(|value| value.as_bytes().starts_with(b"application/grpc"))
-}
-
-/// What belongs to one connection and goes no further (RFC 9110 §7.6.1). `te: trailers` is renewed, for gRPC asks for it.
-pub(crate) fn remove_hop_by_hop(headers: &mut HeaderMap) {
-    let named: Vec<HeaderName> = headers
-        .get_all(header::CONNECTION)
-        .into_iter()
-        .filter_map(|value| value.to_str().ok())
-        .flat_map(|value| value.split(','))
-        .filter_map(|name| name.trim().parse().ok())
-        .collect();
-    let of_old = ["keep-alive", "proxy-connection"].map(HeaderName::from_static);
-    let known = [header::CONNECTION, header::TRANSFER_ENCODING, header::UPGRADE, header::PROXY_AUTHENTICATE];
-    let trailers = headers.get(header::TE).is_some_and(|te| te.as_bytes().eq_ignore_ascii_case(b"trailers"));
-    for name in named.into_iter().chain(of_old).chain(known).chain([header::TE]) {
-        headers.remove(name);
-    }
-    if trailers {
-        headers.insert(header::TE, http::HeaderValue::from_static("trailers"));
-    }
+    headers.get(CONTENT_TYPE).is_some_and(|value| value.as_bytes().starts_with(b"application/grpc"))
 }
