@@ -3,7 +3,7 @@
 use http::{HeaderName, HeaderValue, Uri, request::Parts, uri::PathAndQuery};
 use percent_encoding::percent_decode_str;
 
-use crate::headers::remove_every_spelling;
+use super::headers::remove_every_spelling;
 
 const TENANTS: &str = "/tenants/";
 
