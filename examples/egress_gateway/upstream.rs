@@ -20,6 +20,10 @@ pub(crate) type Body = CallBody<Incoming>;
 /// How long a connection may take to stand.
 const CONNECT: Duration = Duration::from_secs(10);
 
+/// How long an idle connection is used again. Several servers close theirs after 5 s, and a request that meets that is
+/// lost.
+const IDLE: Duration = Duration::from_secs(4);
+
 /// How often an agent over HTTP/2 is asked whether it is still there.
 const STILL_THERE: Duration = Duration::from_secs(20);
 
@@ -41,7 +45,7 @@ impl Upstream {
         connector.set_nodelay(true);
         connector.set_connect_timeout(Some(CONNECT));
         let mut builder = Client::builder(TokioExecutor::new());
-        builder.pool_timer(TokioTimer::new()).timer(TokioTimer::new());
+        builder.pool_timer(TokioTimer::new()).pool_idle_timeout(IDLE).timer(TokioTimer::new());
         let http1 = builder.build(connector.clone());
         let http2 = builder
             .http2_only(true)
