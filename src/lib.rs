@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![warn(missing_docs, missing_debug_implementations, unreachable_pub)]
 
 pub mod call;
@@ -12,6 +13,9 @@ mod flights;
 mod limits;
 pub mod outcome;
 pub mod probe_cache;
+#[cfg(feature = "signatures")]
+#[cfg_attr(docsrs, doc(cfg(feature = "signatures")))]
+pub mod signatures;
 pub mod terminal_state;
 mod transport;
 pub mod wire;

@@ -166,6 +166,13 @@ impl AgentCard {
         }
     }
 
+    /// Whether two cards tell the same, whatever was odd about either, and whoever signed it.
+    #[cfg(feature = "signatures")]
+    pub(crate) fn says_the_same_as(&self, other: &Self) -> bool {
+        let of = |card: &Self| Self { signatures: 0, warnings: Warnings::default(), ..card.clone() };
+        of(self) == of(other)
+    }
+
     /// The extensions that the agent requires and that are not in `used`.
     pub(super) fn unmet_extensions<'a>(
         &'a self,
