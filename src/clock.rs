@@ -2,6 +2,7 @@
 
 use std::{
     cell::Cell,
+    marker::PhantomData,
     time::{Duration, SystemTime},
 };
 
@@ -55,19 +56,23 @@ pub(crate) fn now() -> Instant {
     READING.get().unwrap_or_else(Instant::now)
 }
 
-/// Calls down, and spares the layers below a reading of their own.
+/// Spares the layers below a reading of their own, for as long as this is held: while they are called, and no longer.
 #[inline]
-pub(crate) fn within<T>(now: Instant, call: impl FnOnce() -> T) -> T {
-    struct Restore(Option<Instant>);
+pub(crate) fn hand_down(now: Instant) -> HandedDown {
+    HandedDown { before: READING.replace(Some(now)), _of_this_thread: PhantomData }
+}
 
-    impl Drop for Restore {
-        fn drop(&mut self) {
-            READING.set(self.0);
-        }
+#[must_use = "it is handed down for as long as this is held"]
+pub(crate) struct HandedDown {
+    before: Option<Instant>,
+    _of_this_thread: PhantomData<*const ()>,
+}
+
+impl Drop for HandedDown {
+    #[inline]
+    fn drop(&mut self) {
+        READING.set(self.before);
     }
-
-    let _restore = Restore(READING.replace(Some(now)));
-    call()
 }
 
 #[cfg(test)]
@@ -77,14 +82,20 @@ mod tests {
     #[test]
     fn who_is_called_down_to_shares_the_reading_and_nobody_else() {
         let old = Instant::now() - Duration::from_millis(1);
-        within(old, || {
-            assert_eq!(now(), old);
-            let older = old - Duration::from_millis(1);
-            within(older, || assert_eq!(now(), older));
-            assert_eq!(now(), old);
-        });
+        let older = old - Duration::from_millis(1);
+        let handed_down = hand_down(old);
+        assert_eq!(now(), old);
+        {
+            let _handed_down = hand_down(older);
+            assert_eq!(now(), older);
+        }
+        assert_eq!(now(), old);
+        drop(handed_down);
         assert!(now() > old);
-        let panicked = std::panic::catch_unwind(|| within(old, || std::panic::resume_unwind(Box::new(()))));
+        let panicked = std::panic::catch_unwind(|| {
+            let _handed_down = hand_down(old);
+            std::panic::resume_unwind(Box::new(()))
+        });
         assert!(panicked.is_err() && now() > old);
     }
 }

@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![warn(missing_docs, missing_debug_implementations, unreachable_pub)]
 
 pub mod call;
@@ -9,10 +10,15 @@ mod client;
 mod clock;
 pub mod error;
 mod flights;
+pub mod guard;
 mod limits;
+pub mod observability;
 pub mod outcome;
 pub mod probe_cache;
 pub mod refusal_response;
+#[cfg(feature = "retry")]
+#[cfg_attr(docsrs, doc(cfg(feature = "retry")))]
+pub mod retry;
 pub mod terminal_state;
 #[cfg(feature = "tonic")]
 pub mod tonic;
@@ -28,6 +34,7 @@ pub use crate::{
         AgentCardResolutionError, BoxError, CallError, CapabilityNegotiationError, CapabilityTimeout, CardFailure,
         PeerResponse, Refusal, Retry, StaleAgentCardError, TransportError, UntypedRuntimeFailure,
     },
+    guard::{Guard, GuardBuilder, GuardError, RenderedGuard},
     limits::{LimitOverrides, Limits},
     outcome::{Class, Observe, Outcome, OutcomeKind},
     probe_cache::ProbeCacheLayer,

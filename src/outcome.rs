@@ -1,13 +1,13 @@
 //! How calls end, in a closed vocabulary. The words are stable: use them as metric labels.
 
-use std::{fmt, time::Duration};
+use std::{fmt, sync::Arc, time::Duration};
 
 use http::{StatusCode, Uri};
 use tokio::time::Instant;
 
 use crate::{
     call::Call,
-    error::CallError,
+    error::{CallError, Told},
     wire::{TaskState, Tolerated},
 };
 
@@ -184,14 +184,64 @@ pub struct Outcome<'a> {
     pub(crate) target: Option<&'a Uri>,
     pub(crate) error: Option<&'a CallError>,
     pub(crate) status: Option<StatusCode>,
+    pub(crate) grpc_code: Option<u8>,
     pub(crate) task_id: Option<&'a str>,
     pub(crate) task_state: Option<TaskState>,
     pub(crate) events: u64,
     pub(crate) tolerated: Tolerated,
     pub(crate) began: Instant,
+    pub(crate) first_event: Option<Instant>,
+    pub(crate) bytes: u64,
+    #[cfg(feature = "tracing")]
+    pub(crate) span: Option<&'a crate::observability::CallSpan>,
 }
 
 impl<'a> Outcome<'a> {
+    /// That of a call which did not come down to where its end is judged.
+    pub(crate) fn of_error(error: &'a CallError) -> Self {
+        let call = error.call();
+        Self {
+            kind: error.outcome(),
+            class: error.class(),
+            call,
+            target: call.target(),
+            error: Some(error),
+            status: error.http_status(),
+            grpc_code: None,
+            task_id: error.task_id(),
+            task_state: error.task_state(),
+            events: error.events(),
+            tolerated: error.tolerated(),
+            began: call.began().unwrap_or_else(Instant::now),
+            first_event: None,
+            bytes: 0,
+            #[cfg(feature = "tracing")]
+            span: None,
+        }
+    }
+
+    /// That of a call whose caller let go of it before it came down there.
+    pub(crate) fn of_abandoned(call: &'a Call) -> Self {
+        Self {
+            kind: OutcomeKind::Abandoned,
+            class: Class::Abandoned,
+            call,
+            target: call.target(),
+            error: None,
+            status: None,
+            grpc_code: None,
+            task_id: call.task_id(),
+            task_state: None,
+            events: 0,
+            tolerated: Tolerated::default(),
+            began: call.began().unwrap_or_else(Instant::now),
+            first_event: None,
+            bytes: 0,
+            #[cfg(feature = "tracing")]
+            span: None,
+        }
+    }
+
     /// The outcome.
     #[must_use]
     pub fn kind(&self) -> OutcomeKind {
@@ -228,6 +278,12 @@ impl<'a> Outcome<'a> {
         self.status
     }
 
+    /// The gRPC status code of a call that was refused with one, also where its answer passed as it is.
+    #[must_use]
+    pub fn grpc_code(&self) -> Option<i32> {
+        self.grpc_code.map(i32::from).or_else(|| self.error.and_then(CallError::grpc_code))
+    }
+
     /// The task, if the answer named one.
     #[must_use]
     pub fn task_id(&self) -> Option<&'a str> {
@@ -254,6 +310,19 @@ impl<'a> Outcome<'a> {
         self.tolerated
     }
 
+    /// From the call's beginning to the first event of its stream, if one came.
+    #[must_use]
+    pub fn first_event(&self) -> Option<Duration> {
+        self.first_event.map(|at| at.saturating_duration_since(self.began))
+    }
+
+    /// How many bytes of the answer's body came before the call ended: as this layer sees them, decoded if a
+    /// decompression layer is below it.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
     /// Time since the call began, in [`CallLayer`](crate::CallLayer) where there is one. Reads the clock.
     #[must_use]
     pub fn elapsed(&self) -> Duration {
@@ -261,10 +330,85 @@ impl<'a> Outcome<'a> {
     }
 }
 
+/// Tells an observer of a call that failed before it came down to where its end is judged, unless one was told of it.
+pub(crate) fn tell<O>(observer: &O, outcome: &Outcome<'_>)
+where
+    O: Observe,
+{
+    let told = outcome.error.map(|error| &error.failure().told);
+    if !observer.listens() || told.is_some_and(Told::is_set) {
+        return;
+    }
+    if let Some(told) = told {
+        told.set();
+    }
+    observer.observe(outcome);
+}
+
+#[cfg(test)]
+impl<'a> Outcome<'a> {
+    pub(crate) fn of_nothing(call: &'a Call) -> Self {
+        Self {
+            kind: OutcomeKind::Success,
+            class: Class::Success,
+            call,
+            target: None,
+            error: None,
+            status: None,
+            grpc_code: None,
+            task_id: None,
+            task_state: None,
+            events: 0,
+            tolerated: Tolerated::default(),
+            began: Instant::now(),
+            first_event: None,
+            bytes: 0,
+            #[cfg(feature = "tracing")]
+            span: None,
+        }
+    }
+}
+
 /// Told of each call's end.
 ///
-/// A closure over `&Outcome<'_>` is one; `()`, the default, observes nothing and costs nothing. It is called where the
-/// call ends, on a path that others wait for (in a `Drop` even): count, do not block.
+/// A closure over `&Outcome<'_>` is one; so is a pair of observers ([`and`](Self::and)), an `Option` and an `Arc` of one.
+/// `()`, the default, observes nothing and costs nothing. It is called where the call ends, on a path that others wait
+/// for (in a `Drop` even): count, do not block.
+///
+/// ```
+/// use std::sync::{Arc, atomic::{AtomicU64, Ordering}};
+/// use a2a_guard::{Observe, Outcome, OutcomeKind, TerminalStateLayer};
+///
+/// /// How the agent does, apart from what it is asked.
+/// #[derive(Default)]
+/// struct Health {
+///     good: AtomicU64,
+///     bad: AtomicU64,
+/// }
+///
+/// impl Observe for Health {
+///     fn observe(&self, outcome: &Outcome<'_>) {
+///         match outcome.kind() {
+///             OutcomeKind::Success | OutcomeKind::Refused => self.good.fetch_add(1, Ordering::Relaxed),
+///             OutcomeKind::Broken | OutcomeKind::Timeout | OutcomeKind::Transport => {
+///                 self.bad.fetch_add(1, Ordering::Relaxed)
+///             }
+///             // Never sent, or nobody waited for the end.
+///             _ => 0,
+///         };
+///     }
+/// }
+///
+/// let slow = |outcome: &Outcome<'_>| {
+///     if outcome.elapsed().as_secs() > 10 {
+///         eprintln!("{}: {}/{}", outcome.call().shape(), outcome.kind(), outcome.class());
+///     }
+/// };
+/// let health = Arc::new(Health::default());
+/// let layer = TerminalStateLayer::builder().observe(Arc::clone(&health).and(slow)).build()?;
+/// # let _ = layer;
+/// # Ok::<(), a2a_guard::ConfigError>(())
+/// ```
 pub trait Observe {
     /// Whether anybody listens: if not, no outcome is put together.
     #[doc(hidden)]
@@ -274,6 +418,15 @@ pub trait Observe {
 
     /// Takes note of an outcome.
     fn observe(&self, outcome: &Outcome<'_>);
+
+    /// This observer, and then another one.
+    fn and<O>(self, other: O) -> (Self, O)
+    where
+        Self: Sized,
+        O: Observe,
+    {
+        (self, other)
+    }
 }
 
 impl Observe for () {
@@ -282,6 +435,52 @@ impl Observe for () {
     }
 
     fn observe(&self, _: &Outcome<'_>) {}
+}
+
+/// Both, in this order.
+impl<A, B> Observe for (A, B)
+where
+    A: Observe,
+    B: Observe,
+{
+    fn listens(&self) -> bool {
+        self.0.listens() || self.1.listens()
+    }
+
+    fn observe(&self, outcome: &Outcome<'_>) {
+        self.0.observe(outcome);
+        self.1.observe(outcome);
+    }
+}
+
+/// Chosen at run time: `None` observes nothing.
+impl<O> Observe for Option<O>
+where
+    O: Observe,
+{
+    fn listens(&self) -> bool {
+        self.as_ref().is_some_and(Observe::listens)
+    }
+
+    fn observe(&self, outcome: &Outcome<'_>) {
+        if let Some(observer) = self {
+            observer.observe(outcome);
+        }
+    }
+}
+
+/// Shared between layers, or with who reads it.
+impl<O> Observe for Arc<O>
+where
+    O: Observe + ?Sized,
+{
+    fn listens(&self) -> bool {
+        (**self).listens()
+    }
+
+    fn observe(&self, outcome: &Outcome<'_>) {
+        (**self).observe(outcome);
+    }
 }
 
 impl<F> Observe for F
@@ -295,12 +494,29 @@ where
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Mutex;
+
     use super::*;
 
     #[test]
     fn an_observer_may_be_chosen_at_run_time() {
         let observers: [&dyn Observe; 2] = [&(), &|_: &Outcome<'_>| {}];
         assert_eq!(observers.map(Observe::listens), [false, true]);
+    }
+
+    #[test]
+    fn observers_are_told_in_order_and_listen_if_one_does() {
+        let told = Mutex::new(Vec::new());
+        let note = |name: &'static str| {
+            let told = &told;
+            move |_: &Outcome<'_>| told.lock().unwrap().push(name)
+        };
+        let shared: Arc<dyn Observe + '_> = Arc::new(note("third"));
+        let all = note("first").and(Some(note("second"))).and(shared).and(());
+        assert!(all.listens());
+        all.observe(&Outcome::of_nothing(&Call::new()));
+        assert_eq!(*told.lock().unwrap(), ["first", "second", "third"]);
+        assert!(!().and(None::<fn(&Outcome<'_>)>).and(Arc::new(())).listens());
     }
 
     #[test]

@@ -134,6 +134,17 @@ impl Case {
         }
     }
 
+    /// Whether what is known of a skill is to survive the answer, where the case says so.
+    pub(crate) fn keeps_availability(&self) -> Option<bool> {
+        let note = self.expect.get("notes")?.get("probe_cache")?.as_str()?;
+        Some(note.starts_with("keep"))
+    }
+
+    /// Whether the call names a skill.
+    pub(crate) fn names_skill(&self) -> bool {
+        self.request.skill.is_some()
+    }
+
     /// Whether the card is what the case is about, and no call is made.
     pub(crate) fn is_of_card(&self) -> bool {
         self.kind == "card"

@@ -82,6 +82,7 @@ impl Facts {
             outcome: Some(outcome.kind().as_str()),
             class: Some(outcome.class().as_str()),
             http_status: outcome.http_status().map(|status| status.as_u16()),
+            grpc_code: outcome.grpc_code(),
             task_id: outcome.task_id().map(str::to_owned),
             task_state: outcome.task_state().map(|state| state.as_str()),
             events: Some(outcome.events()),

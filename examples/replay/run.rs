@@ -1,14 +1,17 @@
 //! Runs one case: the request goes through the layers and meets the scripted response.
 
 use std::{
+    future::Future,
     net::SocketAddr,
+    pin::Pin,
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
 
 use a2a_guard::{
-    CallBody, CallError, CallLayer, Outcome, OutcomeKind, TerminalStateLayer,
+    CallBody, CallError, CallLayer, Outcome, OutcomeKind, ProbeCacheLayer, TerminalStateLayer,
     card_consistency::{CardConsistencyLayer, CardStore},
+    probe_cache::{Availability, Change, Link, SkillAvailability, SkillKey, Store},
 };
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, StatusCode};
@@ -143,6 +146,46 @@ struct Played {
     observed: Vec<Observed>,
     /// What the peer was asked.
     requests: Vec<Request>,
+    /// Whether a skill that was known to be available still is, where the case says what becomes of it.
+    kept: Option<bool>,
+}
+
+/// A skill that is known to be available when the call is made. No field of a request names one, so that one is named
+/// for it.
+struct Known {
+    skills: SkillAvailability,
+    key: SkillKey,
+}
+
+impl Known {
+    async fn new(request: &mut http::Request<Full<Bytes>>) -> Result<Self, BoxError> {
+        let names = [SKILL_HEADER, REGION_HEADER].map(HeaderName::from_static);
+        for (name, value) in names.into_iter().zip(["replayed", "here"]) {
+            request.headers_mut().insert(name, http::HeaderValue::from_static(value));
+        }
+        let key = SkillKey::of(request.uri(), "replayed").map_err(|fault| fault.to_string())?.in_region("here");
+        let skills = SkillAvailability::builder().store(Arc::new(Found(key.clone()))).build()?;
+        let known = Self { skills, key };
+        while !known.is_available() {
+            tokio::task::yield_now().await;
+        }
+        Ok(known)
+    }
+
+    fn is_available(&self) -> bool {
+        matches!(self.skills.get(&self.key), Availability::Available { .. })
+    }
+}
+
+/// Another replica, which found the skill.
+struct Found(SkillKey);
+
+impl Store for Found {
+    fn serve(self: Arc<Self>, link: Link) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+        Box::pin(async move {
+            link.apply(Change::Available { key: self.0.clone(), lasts: Duration::from_secs(60) });
+        })
+    }
 }
 
 /// Serves the case's response, and sends its request through the layers.
@@ -171,19 +214,40 @@ async fn play(case: &Case) -> Result<Played, BoxError> {
     };
 
     let mut delivered = Delivered::default();
-    let request = case.request()?.map(Full::new);
+    let mut request = case.request()?.map(Full::new);
+    let known = match case.keeps_availability() {
+        Some(_) => Some(Known::new(&mut request).await?),
+        None => None,
+    };
+    // The peer has answers for the caller alone, so that nothing is probed.
+    let probing = match &known {
+        Some(known) => Some(ProbeCacheLayer::without_probes().availability(known.skills.clone()).build()?),
+        None if case.names_skill() => Some(ProbeCacheLayer::without_probes().build()?),
+        None => None,
+    };
     let started = Instant::now();
     let bound = case.total() + GRACE;
-    let ended = match &shown {
-        None => timeout(bound, exchange(naming.layer(judged), request, &mut delivered)).await,
-        Some(shown) => {
-            let matching = CardConsistencyLayer::new(cards(shown)?);
+    let matching = match &shown {
+        Some(shown) => Some(CardConsistencyLayer::new(cards(shown)?)),
+        None => None,
+    };
+    let ended = match (matching, probing) {
+        (None, None) => timeout(bound, exchange(naming.layer(judged), request, &mut delivered)).await,
+        (Some(matching), None) => {
             timeout(bound, exchange(naming.layer(matching.layer(judged)), request, &mut delivered)).await
+        }
+        (None, Some(probing)) => {
+            timeout(bound, exchange(naming.layer(probing.layer(judged)), request, &mut delivered)).await
+        }
+        (Some(matching), Some(probing)) => {
+            let stack = naming.layer(matching.layer(probing.layer(judged)));
+            timeout(bound, exchange(stack, request, &mut delivered)).await
         }
     };
     let elapsed = started.elapsed();
     let observed = std::mem::take(&mut *observed.lock().unwrap_or_else(PoisonError::into_inner));
-    Ok(Played { ended: ended.map(Result::err), elapsed, delivered, observed, requests: peer.requests() })
+    let kept = known.map(|known| known.is_available());
+    Ok(Played { ended: ended.map(Result::err), elapsed, delivered, observed, requests: peer.requests(), kept })
 }
 
 /// The agent that a case is about.
@@ -222,8 +286,11 @@ fn cards(peer: &Peer) -> Result<CardStore, BoxError> {
 
 /// Holds what happened against what the case expects.
 fn compare(case: &Case, played: Played) -> Line {
-    let Played { ended, elapsed, delivered, mut observed, requests } = played;
+    let Played { ended, elapsed, delivered, mut observed, requests, kept } = played;
     let mut complaints = Vec::new();
+    if kept != case.keeps_availability() {
+        complaints.push(format!("the availability of the skill was kept: {kept:?}"));
+    }
     if ended.is_err() {
         complaints.push("the call did not end".to_owned());
     }
@@ -244,8 +311,7 @@ fn compare(case: &Case, played: Played) -> Line {
 
     let facts = match (&error, observed) {
         (Some(error), _) => Facts::of_error(error),
-        // What passes as it is tells its caller itself.
-        (None, Some(observed)) => Facts { grpc_code: delivered.grpc_code(), ..observed.facts },
+        (None, Some(observed)) => observed.facts,
         (None, None) => Facts::default(),
     };
     let known = json!({
@@ -316,7 +382,6 @@ impl Sent {
 #[derive(Default)]
 struct Delivered {
     status: Option<StatusCode>,
-    headers: HeaderMap,
     body: Vec<u8>,
     trailers: Option<HeaderMap>,
 }
@@ -331,9 +396,9 @@ where
     S: Service<http::Request<Full<Bytes>>, Response = http::Response<B>, Error = CallError>,
     B: http_body::Body<Data = Bytes, Error = CallError> + Unpin,
 {
-    let (head, mut body) = stack.ready().await?.call(request).await?.into_parts();
-    delivered.status = Some(head.status);
-    delivered.headers = head.headers;
+    let response = stack.ready().await?.call(request).await?;
+    delivered.status = Some(response.status());
+    let mut body = response.into_body();
     while let Some(frame) = body.frame().await {
         match frame?.into_data() {
             Ok(data) => delivered.body.extend_from_slice(&data),
@@ -344,16 +409,10 @@ where
 }
 
 impl Delivered {
-    /// The gRPC code that stands in it, if it is no success.
-    fn grpc_code(&self) -> Option<i32> {
-        let code = |headers: &HeaderMap| headers.get("grpc-status")?.to_str().ok()?.parse().ok();
-        [Some(&self.headers), self.trailers.as_ref()].into_iter().flatten().find_map(code).filter(|code| *code != 0)
-    }
-
     /// A success is delivered byte for byte, a failure up to some byte. The last event of a
     /// stream may have gained the line end that it lacked.
     fn complaint(&self, sent: &Sent, success: bool) -> Option<String> {
-        let Self { status, body, trailers, .. } = self;
+        let Self { status, body, trailers } = self;
         let status = (*status)?.as_u16();
         if sent.status != Some(status) {
             return Some(format!("{:?} arrived as {status}", sent.status));

@@ -8,6 +8,7 @@
 //!
 //! Exits non-zero if a guarded call did not end as it should.
 
+mod burst;
 mod client;
 #[path = "../support/loopback.rs"]
 mod loopback;
@@ -32,7 +33,7 @@ use table::{Cell, Tone};
 const EARLY: Duration = Duration::from_millis(50);
 const LATE: Duration = Duration::from_millis(500);
 
-type BoxError = Box<dyn Error + Send + Sync>;
+pub(crate) type BoxError = Box<dyn Error + Send + Sync>;
 
 #[tokio::main]
 async fn main() -> Result<ExitCode, BoxError> {
@@ -47,12 +48,23 @@ async fn main() -> Result<ExitCode, BoxError> {
     let header = ["the peer", "a bare hyper client saw", "after", "the guarded client saw", "after"];
     table::print(header, &rows)?;
 
-    let mut failed = 0;
+    let (rows, burst_faults) = burst::run().await?;
+    println!("\n{}:\n", burst::TITLE);
+    table::print(burst::HEADER, &rows)?;
+
+    let mut failed = burst_faults.len();
+    for fault in &burst_faults {
+        println!("NOT AS IT SHOULD BE: {fault}");
+    }
     for run in runs.iter().filter(|run| !run.faults.is_empty()) {
         failed += 1;
         println!("NOT AS IT SHOULD BE: {}: {}", run.scenario.peer, run.faults.join("; "));
     }
-    println!("\n{} scenarios in {:.1} s, {failed} not as they should be", runs.len(), started.elapsed().as_secs_f64());
+    println!(
+        "\n{} scenarios in {:.1} s, {failed} not as they should be",
+        runs.len() + 1,
+        started.elapsed().as_secs_f64()
+    );
     Ok(if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 

@@ -13,6 +13,9 @@ use crate::peer::{Chunk, End, Script};
 /// The request header from which the guarded client's `CallLayer` reads the skill of a call.
 pub(crate) const SKILL_HEADER: &str = "x-skill";
 
+/// And its region.
+pub(crate) const REGION_HEADER: &str = "x-region";
+
 /// Where an agent behind a gateway has its base path.
 const AGENT: &str = "/agents/acme";
 
@@ -377,7 +380,7 @@ fn refusals() -> Vec<Scenario> {
                 r#"{"code":-32004,"message":"skill not available here","data":{"region":"eu-west","availableSkills":["summarize","transcribe"]}}"#,
             ))),
             own_card: None,
-            end: "refused/peer_error",
+            end: "stale/skill_unavailable",
             facts: &[("code", "-32004"), ("region", "eu-west"), ("skills", "summarize,transcribe"), ("routing", "yes")],
             due: NOW,
         },

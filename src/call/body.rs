@@ -79,6 +79,28 @@ where
     }
 }
 
+impl<B> CallBody<B>
+where
+    B: Body<Data = Bytes>,
+{
+    /// The same body once more, if all of it is in memory: it was read to its end, or has nothing in it. The bytes are
+    /// shared, not copied.
+    ///
+    /// A body that goes on behind what was read, or failed there, cannot be had twice.
+    #[must_use]
+    pub fn try_clone(&self) -> Option<Self> {
+        if !self.rest.as_ref().is_none_or(Body::is_end_stream) {
+            return None;
+        }
+        let end = match &self.end {
+            End::Rest => End::Rest,
+            End::Trailers(trailers) => End::Trailers(trailers.clone()),
+            End::Failed(_) => return None,
+        };
+        Some(Self { first: self.first.clone(), read: self.read.clone(), end, rest: None })
+    }
+}
+
 impl<B> From<Bytes> for CallBody<B>
 where
     B: Body,

@@ -58,7 +58,8 @@ where
         if !naming.wants_body() {
             let call = naming.finish(&self.config, &parts);
             parts.extensions.insert(call);
-            return clock::within(began, || self.pass(Request::from_parts(parts, CallBody::unread(body))));
+            let _for_the_layers_below = clock::hand_down(began);
+            return self.pass(Request::from_parts(parts, CallBody::unread(body)));
         }
         let mut reading = Reading::new(body, self.config.max_body);
         // Most bodies are whole already. Then nothing waits and no waker is needed, and the service that was polled
@@ -66,7 +67,8 @@ where
         if reading.poll(&mut Context::from_waker(Waker::noop()), &mut naming).is_ready() {
             let call = naming.finish(&self.config, &parts);
             parts.extensions.insert(call);
-            return clock::within(began, || self.pass(Request::from_parts(parts, reading.into_body())));
+            let _for_the_layers_below = clock::hand_down(began);
+            return self.pass(Request::from_parts(parts, reading.into_body()));
         }
         // A body that takes its time must not hold the place that a ready service has (in a concurrency limit, say).
         // The ready one is given back, and a fresh clone waited for once the body is there.

@@ -25,7 +25,7 @@ use crate::{
     call::{Call, CallBody},
     clock,
     error::{BoxError, CallError, CardFailure, lost},
-    outcome::{Class, Observe, OutcomeKind},
+    outcome::Observe,
 };
 
 pin_project! {
@@ -56,7 +56,7 @@ pin_project! {
                 _ => return,
             };
             if let Some(call) = this.call {
-                config.tell(call, OutcomeKind::Abandoned, Class::Abandoned, None);
+                config.tell_abandoned(call);
             }
         }
     }
@@ -174,9 +174,7 @@ where
                         return Poll::Pending;
                     };
                     if let Err(error) = ready {
-                        let error = lost(error.into(), call, true);
-                        config.tell(call, error.outcome(), error.class(), Some(&error));
-                        return Poll::Ready(Err(error));
+                        return Poll::Ready(Err(config.tell(lost(error.into(), call, true))));
                     }
                     State::Calling { future: service.call(request), watch: Some(watch) }
                 }

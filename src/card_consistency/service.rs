@@ -25,8 +25,7 @@ use crate::{
     clock,
     error::{BoxError, CallError, CardFailure, Failure, lost},
     limits::LimitOverrides,
-    outcome::{Class, Observe, Outcome, OutcomeKind},
-    wire::Tolerated,
+    outcome::{self, Class, Observe, Outcome},
 };
 
 /// The service of [`CardConsistencyLayer`](super::CardConsistencyLayer).
@@ -106,8 +105,8 @@ where
             Some(card) => match self.config.prepare(&card, &mut call, &mut request) {
                 Ok(()) => {
                     let watch = Watch { asked: Asked::of(&call, request.body()), card };
-                    let future = clock::within(now, || self.inner.call(request));
-                    CardConsistencyFuture::calling(future, call, Some(watch))
+                    let _for_the_layers_below = clock::hand_down(now);
+                    CardConsistencyFuture::calling(self.inner.call(request), call, Some(watch))
                 }
                 Err(failure) => self.refuse(&call, failure),
             },
@@ -233,29 +232,20 @@ where
         // Other credentials are another question, and may be asked at once.
         failure.seen.retry_after = after.filter(|_| failure.class != Class::Unauthorized);
         failure.remembered = failure.seen.retry_after.is_some();
-        let error = CallError::new(failure);
-        self.tell(call, error.outcome(), error.class(), Some(&error));
+        self.tell(CallError::new(failure))
+    }
+
+    /// Tells the observer of a call that fails here.
+    pub(super) fn tell(&self, error: CallError) -> CallError {
+        outcome::tell(&self.observer, &Outcome::of_error(&error));
         error
     }
 
-    /// Tells the observer of a call that ends here.
-    pub(super) fn tell(&self, call: &Call, kind: OutcomeKind, class: Class, error: Option<&CallError>) {
-        if !self.observer.listens() {
-            return;
+    /// Tells it of one that its caller let go of here.
+    pub(super) fn tell_abandoned(&self, call: &Call) {
+        if self.observer.listens() {
+            outcome::tell(&self.observer, &Outcome::of_abandoned(call));
         }
-        self.observer.observe(&Outcome {
-            kind,
-            class,
-            call,
-            target: call.target(),
-            error,
-            status: None,
-            task_id: call.task_id(),
-            task_state: None,
-            events: 0,
-            tolerated: Tolerated::default(),
-            began: call.began().unwrap_or_else(clock::now),
-        });
     }
 }
 

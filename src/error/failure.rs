@@ -1,4 +1,11 @@
-use std::{error::Error as StdError, sync::Arc, time::Duration};
+use std::{
+    error::Error as StdError,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
 
 use http::StatusCode;
 
@@ -29,11 +36,36 @@ pub(crate) struct Failure {
     pub(crate) source: Option<Arc<BoxError>>,
     /// The peer never saw the request, whatever the class says: the connection was never there, or it said so.
     pub(crate) never_sent: bool,
+    /// It repeats what another call was told: nothing new was learnt.
+    pub(crate) remembered: bool,
+    /// An observer was told.
+    pub(crate) told: Told,
+    /// An event tells of it.
+    #[cfg(feature = "tracing")]
+    pub(crate) traced: Told,
     /// What tonic takes it for.
     #[cfg(feature = "tonic")]
     pub(crate) status: crate::tonic::StatusCell,
-    /// It repeats what another call was told: nothing new was learnt.
-    pub(crate) remembered: bool,
+}
+
+/// Whether somebody was told of a failure. Shared by all clones of its error.
+#[derive(Debug, Default)]
+pub(crate) struct Told(AtomicBool);
+
+impl Told {
+    pub(crate) fn set(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    pub(crate) fn is_set(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+impl Clone for Told {
+    fn clone(&self) -> Self {
+        Self(AtomicBool::new(self.is_set()))
+    }
 }
 
 /// What was seen of the answer before it failed.
@@ -45,6 +77,8 @@ pub(crate) struct Seen {
     pub(crate) events: u64,
     pub(crate) tolerated: Tolerated,
     pub(crate) retry_after: Option<Duration>,
+    /// Of an answer that passes as it is: what its `grpc-status` says.
+    pub(crate) grpc_code: Option<u8>,
 }
 
 impl Failure {
@@ -63,9 +97,12 @@ impl Failure {
             card: None,
             source: None,
             never_sent: false,
+            remembered: false,
+            told: Told::default(),
+            #[cfg(feature = "tracing")]
+            traced: Told::default(),
             #[cfg(feature = "tonic")]
             status: crate::tonic::StatusCell::default(),
-            remembered: false,
         }
     }
 

@@ -12,8 +12,9 @@ use crate::{
 /// What the service below failed with, if it is no [`CallError`] already. `before_sending`: it was not even ready.
 pub(crate) fn lost(error: BoxError, call: &Call, before_sending: bool) -> CallError {
     recognise(error).unwrap_or_else(|error| {
-        let Fault { class, what, never_sent } = transport::classify(&*error);
-        let mut failure = Failure::new(OutcomeKind::Transport, class, what, call.clone(), call.elapsed());
+        let fault = transport::classify(&*error);
+        let Fault { class, what, never_sent } = fault;
+        let mut failure = Failure::new(fault.kind(), class, what, call.clone(), call.elapsed());
         failure.never_sent = never_sent || before_sending;
         failure.source = Some(Arc::new(transport::without_secrets(error)));
         CallError::new(failure)

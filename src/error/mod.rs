@@ -20,9 +20,9 @@ pub use self::{
     retry::Retry,
 };
 pub(crate) use self::{
-    failure::{Failure, Seen},
+    failure::{Failure, Seen, Told},
     foreign::{broke_off, lost},
-    recognise::{chain, recognise},
+    recognise::{call_error_in, chain, recognise},
 };
 
 use std::{error::Error as StdError, fmt, sync::Arc, time::Duration};

@@ -1,4 +1,4 @@
-use std::{error::Error as StdError, io, sync::Arc};
+use std::{any::Any, error::Error as StdError, io, sync::Arc};
 
 use super::{
     AgentCardResolutionError, BoxError, CallError, CapabilityTimeout, Refusal, StaleAgentCardError, TransportError,
@@ -20,6 +20,15 @@ pub(crate) fn recognise(error: BoxError) -> Result<CallError, BoxError> {
         }
         None => Err(error),
     }
+}
+
+/// Finds a [`CallError`] in an error of whatever type: it may be one, or a box with one in its chain.
+pub(crate) fn call_error_in<E: 'static>(error: &E) -> Option<CallError> {
+    let error: &dyn Any = error;
+    if let Some(error) = error.downcast_ref::<CallError>() {
+        return Some(error.clone());
+    }
+    error.downcast_ref::<BoxError>().and_then(|error| chain(&**error).find_map(own))
 }
 
 fn own(error: &(dyn StdError + 'static)) -> Option<CallError> {
@@ -81,6 +90,15 @@ mod tests {
     fn one_in_an_io_error_is_found() {
         let error = recognise(Box::new(io::Error::other(timeout()))).unwrap();
         assert_eq!(error.class(), Class::Idle);
+    }
+
+    #[test]
+    fn one_is_found_in_an_error_of_any_type() {
+        assert!(call_error_in(&timeout()).is_some());
+        let boxed: BoxError = Box::new(Wrapper(timeout()));
+        assert_eq!(call_error_in(&boxed).unwrap().class(), Class::Idle);
+        assert!(call_error_in(&"no").is_none());
+        assert!(call_error_in::<BoxError>(&"no".into()).is_none());
     }
 
     #[test]

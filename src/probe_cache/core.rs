@@ -11,6 +11,7 @@ use tokio::time::Instant;
 
 use super::{
     SkillAvailability,
+    availability::Entry,
     endpoint::Standing,
     key::PlaceRef,
     place::{Place, Places},
@@ -36,11 +37,10 @@ pub(super) struct Core {
     pub(super) schedule: Option<Schedule>,
 }
 
-/// What is to be done about a call.
-pub(super) enum Look {
-    Go(Watch),
+/// Why a call does not just go.
+pub(super) enum Instead {
     /// The endpoint is to be asked first.
-    Ask(Box<Asking>),
+    Ask(Asking),
     Distrusted(Disproof),
     Unavailable {
         lasts: Duration,
@@ -55,66 +55,81 @@ pub(super) struct Asking {
     pub(super) question: Question,
     pub(super) prober: Arc<Prober>,
     pub(super) place: Arc<Place>,
-    pub(super) card: Option<Card>,
+    pub(super) card: Option<Box<Card>>,
 }
 
 impl Core {
-    #[inline]
-    pub(super) fn look(&self, method: &Method, uri: &Uri, headers: &HeaderMap, call: &Call, now: Instant) -> Look {
+    /// What a call goes by that may go. `last` is where the last one through the same handle went.
+    // In one piece with its caller, so that what it returns is not put together twice.
+    #[inline(always)]
+    pub(super) fn look(
+        &self,
+        head: (&Method, &Uri, &HeaderMap),
+        call: &Call,
+        now: Instant,
+        last: &mut Option<Arc<Place>>,
+    ) -> Result<Watch, Box<Instead>> {
+        let (method, uri, headers) = head;
         let path = match call.binding() {
             Some(Binding::HttpJson) => operation_prefix(method, uri.path()).unwrap_or_else(|| uri.path()),
             _ => uri.path(),
         };
-        let Some(at) = PlaceRef::new(uri, path, headers, &self.tenant_headers, call) else { return Look::Relative };
-        let place = self.places.find(&at);
+        let Some(at) = PlaceRef::new(uri, path, headers, &self.tenant_headers, call) else {
+            return Err(Box::new(Instead::Relative));
+        };
+        let place = self.places.find(&at, last);
         let millis = place.clock.millis(now);
         if let Some(entry) = &place.entry {
             let available = entry.look().0 > millis;
             entry.count(available);
-            if !available && let Some((lasts, said)) = entry.unavailable(millis) {
-                return Look::Unavailable { lasts, said };
+            if !available && let Some(instead) = unavailable(entry, millis) {
+                return Err(instead);
             }
         }
-        let card = self.cards.as_ref().and_then(|cards| card_of(cards, uri, path, headers, call));
-        if place.endpoint.look().0 <= millis
-            && let Some(prober) = &self.prober
-        {
-            return self.ask(prober, (place, &at), (method, uri, headers), call, card, millis);
-        }
-        if self.schedule.is_some() {
+        if self.prober.is_some() && place.endpoint.look().0 <= millis {
+            self.ask(&place, &at, head, call, millis)?;
+        } else if self.schedule.is_some() {
             place.endpoint.note_use();
         }
-        Look::Go(Watch::new(place, call, millis, card))
+        let card = self.cards.as_ref().and_then(|cards| card_of(cards, uri, path, headers, call));
+        Ok(Watch::new(place, call, millis, card))
     }
 
+    /// Whether the call may go though its endpoint is not trusted.
     #[cold]
     fn ask(
         &self,
-        prober: &Arc<Prober>,
-        (place, at): (Arc<Place>, &PlaceRef<'_>),
+        place: &Arc<Place>,
+        at: &PlaceRef<'_>,
         (method, uri, headers): (&Method, &Uri, &HeaderMap),
         call: &Call,
-        card: Option<Card>,
         now: Millis,
-    ) -> Look {
+    ) -> Result<(), Box<Instead>> {
+        let Some(prober) = &self.prober else { return Ok(()) };
         if let Some(schedule) = &self.schedule {
             schedule.start(prober);
             place.endpoint.note_use();
         }
         match place.endpoint.standing(prober.credential(headers), now) {
-            Standing::Go => Look::Go(Watch::new(place, call, now, card)),
-            Standing::Refuse(disproof) => Look::Distrusted(disproof),
-            Standing::Probe => match prober.probe(call, method, uri, headers) {
-                Some(probe) => {
-                    let endpoint = Arc::clone(&place.endpoint);
-                    let question = Question { key: at.endpoint(), endpoint, probe: Arc::new(probe) };
-                    Look::Ask(Box::new(Asking { question, prober: Arc::clone(prober), place, card }))
-                }
-                // Nothing here writes a probe in this binding: the call's own outcome tells.
-                None => Look::Go(Watch::new(place, call, now, card)),
-            },
+            Standing::Go => Ok(()),
+            Standing::Refuse(disproof) => Err(Box::new(Instead::Distrusted(disproof))),
+            Standing::Probe => {
+                // Where nothing here writes a probe in the call's binding, its own outcome tells.
+                let Some(probe) = prober.probe(call, method, uri, headers) else { return Ok(()) };
+                let endpoint = Arc::clone(&place.endpoint);
+                let question = Question { key: at.endpoint(), endpoint, probe: Arc::new(probe) };
+                let card = self.cards.as_ref().and_then(|cards| card_of(cards, uri, at.path(), headers, call));
+                let (prober, place) = (Arc::clone(prober), Arc::clone(place));
+                Err(Box::new(Instead::Ask(Asking { question, prober, place, card })))
+            }
         }
     }
+}
+
+#[cold]
+fn unavailable(entry: &Entry, now: Millis) -> Option<Box<Instead>> {
+    let (lasts, said) = entry.unavailable(now)?;
+    Some(Box::new(Instead::Unavailable { lasts, said }))
 }
 
 impl Prober {
@@ -135,8 +150,8 @@ impl Prober {
 }
 
 /// The card that is held for a call, if the user named a store.
-fn card_of(store: &CardStore, uri: &Uri, path: &str, headers: &HeaderMap, call: &Call) -> Option<Card> {
+fn card_of(store: &CardStore, uri: &Uri, path: &str, headers: &HeaderMap, call: &Call) -> Option<Box<Card>> {
     let at = CardKeyRef::new(uri, headers).with_path(path).with_version(call.version()).with_tenant(call.tenant());
     let card = store.peek(&at)?;
-    Some(Card { store: store.clone(), card })
+    Some(Box::new(Card { store: store.clone(), card }))
 }

@@ -34,7 +34,8 @@ pin_project! {
     {
         #[pin]
         state: State<S, B, O, S::Future>,
-        call: Call,
+        // Taken by the body.
+        call: Option<Call>,
     }
 }
 
@@ -44,7 +45,7 @@ pin_project! {
         Refused { error: Option<CallError> },
         // Its wait is one for I/O, so that a box is no matter.
         Waiting { answer: Pin<Box<dyn Future<Output = Result<(), Disproof>> + Send>>, waiting: Option<Box<Waiting<S, B, O>>> },
-        Readying { service: S, request: Option<Request<B>>, watch: Option<Watch> },
+        Readying { readying: Box<Readying<S, B>> },
         Calling { #[pin] future: F, watch: Option<Watch> },
     }
 }
@@ -55,7 +56,14 @@ pub(super) struct Waiting<S, B, O> {
     pub(super) config: Arc<Config<O>>,
     pub(super) request: Request<B>,
     pub(super) place: Arc<Place>,
-    pub(super) card: Option<Card>,
+    pub(super) card: Option<Box<Card>>,
+}
+
+/// A call that may go, once the service below is ready. Boxed, for calls that need not wait are to stay small.
+struct Readying<S, B> {
+    service: S,
+    request: Option<Request<B>>,
+    watch: Option<Watch>,
 }
 
 impl<S, B, O> ProbeCacheFuture<S, B, O>
@@ -63,7 +71,7 @@ where
     S: Service<Request<B>>,
 {
     pub(super) fn calling(future: S::Future, call: Call, watch: Option<Watch>) -> Self {
-        Self { state: State::Calling { future, watch }, call }
+        Self { state: State::Calling { future, watch }, call: Some(call) }
     }
 
     pub(super) fn waiting(
@@ -71,11 +79,11 @@ where
         waiting: Waiting<S, B, O>,
         call: Call,
     ) -> Self {
-        Self { state: State::Waiting { answer, waiting: Some(Box::new(waiting)) }, call }
+        Self { state: State::Waiting { answer, waiting: Some(Box::new(waiting)) }, call: Some(call) }
     }
 
     pub(super) fn refused(error: CallError, call: Call) -> Self {
-        Self { state: State::Refused { error: Some(error) }, call }
+        Self { state: State::Refused { error: Some(error) }, call: Some(call) }
     }
 }
 
@@ -105,34 +113,36 @@ where
                     match answer {
                         Ok(()) => {
                             let now = place.clock.millis(Instant::now());
-                            let watch = Some(Watch::new(place, call, now, card));
-                            State::Readying { service, request: Some(request), watch }
+                            let watch = call.as_ref().map(|call| Watch::new(place, call, now, card));
+                            State::Readying { readying: Box::new(Readying { service, request: Some(request), watch }) }
                         }
                         Err(disproof) => {
                             // Nothing was sent, and nothing is held.
                             drop((service, request));
-                            State::Refused { error: Some(config.refuse(disproof.refusal(call))) }
+                            State::Refused {
+                                error: Some(config.refuse(disproof.refusal(call.as_ref().unwrap_or(&Call::new())))),
+                            }
                         }
                     }
                 }
-                StateProj::Readying { service, request, watch } => {
+                StateProj::Readying { readying } => {
+                    let Readying { service, request, watch } = &mut **readying;
                     if let Err(error) = ready!(service.poll_ready(cx)) {
-                        return Poll::Ready(Err(lost(error.into(), call, true)));
+                        return Poll::Ready(Err(lost(error.into(), &call.take().unwrap_or_default(), true)));
                     }
                     let Some(request) = request.take() else { return Poll::Pending };
                     State::Calling { future: service.call(request), watch: watch.take() }
                 }
                 StateProj::Calling { future, watch } => {
                     let called = ready!(future.poll(cx));
-                    let watch = watch.take();
+                    let (watch, Some(call)) = (watch.take(), call.take()) else { return Poll::Pending };
                     return Poll::Ready(match called {
                         Ok(response) => {
-                            let call = std::mem::take(call);
                             let watch = watch.and_then(|watch| begun(watch, &call));
                             Ok(response.map(|body| ProbeCacheBody::new(body, call, watch)))
                         }
                         Err(error) => {
-                            let error = lost(error.into(), call, false);
+                            let error = lost(error.into(), &call, false);
                             if let Some(watch) = watch {
                                 watch.see(&error);
                             }

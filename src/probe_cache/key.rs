@@ -78,6 +78,10 @@ impl<'a> PlaceRef<'a> {
         })
     }
 
+    pub(super) fn path(&self) -> &'a str {
+        self.path
+    }
+
     pub(super) fn endpoint(self) -> EndpointKey {
         self.to_key().endpoint
     }

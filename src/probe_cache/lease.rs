@@ -9,7 +9,7 @@ const UNTIL: u64 = (1 << 40) - 1;
 
 /// How often it was taken back. What began before that must not bring it back.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Generation(u64);
+pub(super) struct Generation(u32);
 
 /// Holds until a time; a renewal writes this and no map.
 #[derive(Debug, Default)]
@@ -20,7 +20,7 @@ impl Lease {
     #[inline]
     pub(super) fn get(&self) -> (Millis, Generation) {
         let word = self.0.load(Ordering::Acquire);
-        (word & UNTIL, Generation(word >> 40))
+        (word & UNTIL, Generation((word >> 40) as u32))
     }
 
     #[inline]
@@ -32,7 +32,7 @@ impl Lease {
     pub(super) fn renew(&self, until: Millis, generation: Generation) -> bool {
         let until = until.min(UNTIL);
         let renewed = self.0.fetch_update(Ordering::AcqRel, Ordering::Acquire, |word| {
-            (word >> 40 == generation.0).then_some(word & !UNTIL | until.max(word & UNTIL))
+            (word >> 40 == u64::from(generation.0)).then_some(word & !UNTIL | until.max(word & UNTIL))
         });
         renewed.is_ok()
     }

@@ -2,7 +2,7 @@
 
 use std::{convert::Infallible, sync::Arc};
 
-use quick_cache::{DefaultHashBuilder, Lifecycle, UnitWeighter, sync::Cache};
+use quick_cache::{DefaultHashBuilder, Equivalent, Lifecycle, UnitWeighter, sync::Cache};
 
 use super::{
     SkillAvailability, SkillKey,
@@ -14,6 +14,7 @@ use crate::{card::Origin, clock::Clock};
 
 #[derive(Debug)]
 pub(super) struct Place {
+    key: PlaceKey,
     pub(super) endpoint: Arc<Endpoint>,
     /// Of a call that names a skill and begins a task.
     pub(super) entry: Option<Arc<Entry>>,
@@ -52,8 +53,16 @@ impl Places {
         }
     }
 
+    /// The place of a call; `last` is that of the last call through the same handle, which mostly went there too.
     #[inline]
-    pub(super) fn find(&self, at: &PlaceRef<'_>) -> Arc<Place> {
+    pub(super) fn find(&self, at: &PlaceRef<'_>, last: &mut Option<Arc<Place>>) -> Arc<Place> {
+        match last {
+            Some(place) if at.equivalent(&place.key) && !place.is_gone() => Arc::clone(place),
+            _ => Arc::clone(last.insert(self.look_up(at))),
+        }
+    }
+
+    fn look_up(&self, at: &PlaceRef<'_>) -> Arc<Place> {
         match self.places.get(at) {
             Some(place) if !place.is_gone() => place,
             _ => self.make(at),
@@ -72,7 +81,7 @@ impl Places {
             .ok()
             .filter(|_| !at.skill.is_empty())
             .map(|origin| self.availability.entry(SkillKey::new(origin, at.skill).in_region(at.region)));
-        let place = Arc::new(Place { endpoint, entry, clock: self.availability.clock() });
+        let place = Arc::new(Place { key: key.clone(), endpoint, entry, clock: self.availability.clock() });
         self.places.insert(key, Arc::clone(&place));
         place
     }

@@ -12,28 +12,31 @@ use tower_service::Service;
 
 use super::{
     ProbeCacheBody, ProbeCacheFuture,
-    core::{Asking, Look},
+    core::{Asking, Instead},
     future::Waiting,
     layer::Config,
+    place::Place,
 };
 use crate::{
     call::{self, Binding, Call},
     clock,
     error::{BoxError, CallError, CardFailure, Failure, lost},
     limits::LimitOverrides,
-    outcome::{Class, Observe, Outcome, OutcomeKind},
-    wire::{PeerError, Tolerated},
+    outcome::{self, Class, Observe, Outcome, OutcomeKind},
+    wire::PeerError,
 };
 
 /// The service of [`ProbeCacheLayer`](crate::ProbeCacheLayer).
 pub struct ProbeCacheService<S, O = ()> {
     inner: S,
     config: Arc<Config<O>>,
+    /// Where the last call through this handle went.
+    last: Option<Arc<Place>>,
 }
 
 impl<S, O> ProbeCacheService<S, O> {
     pub(super) fn new(inner: S, config: Arc<Config<O>>) -> Self {
-        Self { inner, config }
+        Self { inner, config, last: None }
     }
 }
 
@@ -42,7 +45,7 @@ where
     S: Clone,
 {
     fn clone(&self) -> Self {
-        Self::new(self.inner.clone(), Arc::clone(&self.config))
+        Self { inner: self.inner.clone(), config: Arc::clone(&self.config), last: self.last.clone() }
     }
 }
 
@@ -85,31 +88,16 @@ where
             go_to(&mut request, &mut call, uri);
         }
         let now = clock::now();
-        match self.config.core.look(request.method(), request.uri(), request.headers(), &call, now) {
+        let head = (request.method(), request.uri(), request.headers());
+        match self.config.core.look(head, &call, now, &mut self.last) {
             // A hit: the service that was polled ready is called, and nothing waits.
-            Look::Go(watch) => {
-                let future = clock::within(now, || self.inner.call(request));
+            Ok(watch) => {
+                let handed_down = clock::hand_down(now);
+                let future = self.inner.call(request);
+                drop(handed_down);
                 ProbeCacheFuture::calling(future, call, Some(watch))
             }
-            Look::Ask(asking) => self.ask(*asking, request, call),
-            Look::Distrusted(disproof) => {
-                let call = at(call, request.uri());
-                self.refuse(disproof.refusal(&call), call)
-            }
-            Look::Unavailable { lasts, said } => {
-                let call = at(call, request.uri());
-                self.refuse(unavailable(&call, lasts, said), call)
-            }
-            // Nothing is probed over this binding, so that a place is not needed to go there.
-            Look::Relative if call.binding() == Some(Binding::Grpc) => {
-                ProbeCacheFuture::calling(self.inner.call(request), call, None)
-            }
-            Look::Relative => {
-                let why = "it is relative: set origin(uri) on ProbeCacheLayer";
-                let failure = CardFailure::UnusableUrl { url: request.uri().to_string(), why: why.into() };
-                let error = CallError::new(Failure::of_card(failure, call.clone(), call.elapsed()));
-                self.refuse(error, call)
-            }
+            Err(instead) => self.instead(*instead, request, call),
         }
     }
 }
@@ -119,6 +107,34 @@ where
     S: Clone,
     O: Observe,
 {
+    #[cold]
+    fn instead<B, P>(&mut self, instead: Instead, request: Request<B>, call: Call) -> ProbeCacheFuture<S, B, O>
+    where
+        S: Service<Request<B>, Response = Response<P>>,
+    {
+        match instead {
+            Instead::Ask(asking) => self.ask(asking, request, call),
+            Instead::Distrusted(disproof) => {
+                let call = at(call, request.uri());
+                self.refuse(disproof.refusal(&call), call)
+            }
+            Instead::Unavailable { lasts, said } => {
+                let call = at(call, request.uri());
+                self.refuse(unavailable(&call, lasts, said), call)
+            }
+            // Nothing is probed over this binding, so that a place is not needed to go there.
+            Instead::Relative if call.binding() == Some(Binding::Grpc) => {
+                ProbeCacheFuture::calling(self.inner.call(request), call, None)
+            }
+            Instead::Relative => {
+                let why = "it is relative: set origin(uri) on ProbeCacheLayer";
+                let failure = CardFailure::UnusableUrl { url: request.uri().to_string(), why: why.into() };
+                let error = CallError::new(Failure::of_card(failure, call.clone(), call.elapsed()));
+                self.refuse(error, call)
+            }
+        }
+    }
+
     /// Waiting while holding a ready service would deadlock under a concurrency limit, for probes go through the same
     /// client: its readiness is given back, and a fresh clone waited for once the answer is there.
     fn ask<B, P>(&mut self, asking: Asking, request: Request<B>, call: Call) -> ProbeCacheFuture<S, B, O>
@@ -154,21 +170,7 @@ where
 {
     /// Tells the observer of a call that is refused here, and nobody below hears of.
     pub(super) fn refuse(&self, error: CallError) -> CallError {
-        if self.observer.listens() {
-            self.observer.observe(&Outcome {
-                kind: error.outcome(),
-                class: error.class(),
-                call: error.call(),
-                target: error.call().target(),
-                error: Some(&error),
-                status: None,
-                task_id: error.task_id(),
-                task_state: None,
-                events: 0,
-                tolerated: Tolerated::default(),
-                began: error.call().began().unwrap_or_else(clock::now),
-            });
-        }
+        outcome::tell(&self.observer, &Outcome::of_error(&error));
         error
     }
 }

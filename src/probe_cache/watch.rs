@@ -22,7 +22,8 @@ pub(super) struct Watch {
     entry: Generation,
     /// Whether a success has something to renew. That costs a reading of the clock.
     renews: bool,
-    card: Option<Card>,
+    // Boxed for the many who name no store.
+    card: Option<Box<Card>>,
 }
 
 /// The card that the call goes by, of a store that the user named.
@@ -34,7 +35,7 @@ pub(super) struct Card {
 
 impl Watch {
     #[inline]
-    pub(super) fn new(place: Arc<Place>, call: &Call, now: Millis, card: Option<Card>) -> Self {
+    pub(super) fn new(place: Arc<Place>, call: &Call, now: Millis, card: Option<Box<Card>>) -> Self {
         let (trusted_until, endpoint) = place.endpoint.look();
         // Calls that may take long are never spared it: how long they took, nobody knows otherwise.
         let mut renews =
@@ -94,7 +95,7 @@ impl Watch {
     }
 
     fn distrust_card(&self) {
-        if let Some(Card { store, card }) = &self.card {
+        if let Some(Card { store, card }) = self.card.as_deref() {
             store.distrust(card);
         }
     }

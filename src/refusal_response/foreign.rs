@@ -1,10 +1,10 @@
 //! What an error from below is, whoever made it.
 
-use std::{error::Error as StdError, sync::Arc};
+use std::sync::Arc;
 
 use crate::{
     call::Call,
-    error::{BoxError, CallError, Failure, broke_off, chain, recognise},
+    error::{BoxError, CallError, Failure, broke_off, recognise},
     outcome::{Class, OutcomeKind},
     transport::{self, Fault},
 };
@@ -39,11 +39,11 @@ pub(super) fn before_head(error: BoxError, call: Option<&Call>) -> Failed {
 
 /// A body broke off.
 pub(super) fn in_body(error: BoxError, call: &Call) -> CallError {
-    if !is_elapsed(&*error) {
+    if !transport::is_expired(&*error) {
         return broke_off(error, call);
     }
     recognise(error).unwrap_or_else(|error| {
-        let mut failure = elapsed(call);
+        let mut failure = expired(call);
         failure.source = Some(Arc::new(error));
         CallError::new(failure)
     })
@@ -54,22 +54,14 @@ fn understand(error: BoxError, call: &Call, before_sending: bool) -> Failed {
         Ok(error) => return error.into(),
         Err(error) => error,
     };
-    let mut unknown = false;
-    let mut failure = if is_elapsed(&*error) {
-        elapsed(call)
-    } else if is_overload(&*error) {
-        let mut failure =
-            failure(OutcomeKind::Refused, Class::Unavailable, "too many calls at once: this one was shed", call);
-        failure.never_sent = true;
-        failure
+    let (mut failure, unknown) = if transport::is_expired(&*error) {
+        (expired(call), false)
     } else {
         let known = transport::known(&*error);
-        unknown = known.is_none();
-        let Fault { class, what, never_sent } =
-            known.unwrap_or(Fault { what: "a layer between the caller and the agent failed", ..Fault::LOST });
-        let mut failure = failure(OutcomeKind::Transport, class, what, call);
-        failure.never_sent = never_sent;
-        failure
+        let fault = known.unwrap_or(Fault { what: "a layer between the caller and the agent failed", ..Fault::LOST });
+        let mut failure = failure(fault.kind(), fault.class, fault.what, call);
+        failure.never_sent = fault.never_sent;
+        (failure, known.is_none())
     };
     failure.never_sent |= before_sending;
     failure.source = Some(Arc::new(transport::without_secrets(error)));
@@ -80,27 +72,6 @@ fn failure(kind: OutcomeKind, class: Class, what: &'static str, call: &Call) -> 
     Failure::new(kind, class, what, call.clone(), call.elapsed())
 }
 
-fn elapsed(call: &Call) -> Failure {
+fn expired(call: &Call) -> Failure {
     failure(OutcomeKind::Timeout, Class::Total, "a timeout between the caller and the agent ended the call", call)
-}
-
-/// tokio's own, and tower's with feature `tower`: an error can only be recognised by its type.
-fn is_elapsed(error: &(dyn StdError + 'static)) -> bool {
-    chain(error).any(|error| {
-        #[cfg(feature = "tower")]
-        if error.is::<tower::timeout::error::Elapsed>() {
-            return true;
-        }
-        error.is::<tokio::time::error::Elapsed>()
-    })
-}
-
-#[cfg(feature = "tower")]
-fn is_overload(error: &(dyn StdError + 'static)) -> bool {
-    chain(error).any(|error| error.is::<tower::load_shed::error::Overloaded>())
-}
-
-#[cfg(not(feature = "tower"))]
-fn is_overload(_: &(dyn StdError + 'static)) -> bool {
-    false
 }

@@ -45,6 +45,7 @@ pub(super) enum StreamExpected {
 }
 
 /// Of a stream.
+#[allow(clippy::large_enum_variant, reason = "it lives in the box of its stream")]
 pub(super) enum AnyStreamJudge {
     Events(StreamJudge),
     Messages(GrpcStreamJudge),

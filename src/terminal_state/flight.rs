@@ -23,6 +23,7 @@ use super::{
 };
 use crate::{
     call::{Call, Operation},
+    clock,
     error::{BoxError, CallError, Failure, Seen, recognise},
     limits::{Bounds, LimitOverrides},
     outcome::{Class, Observe, Outcome, OutcomeKind},
@@ -126,6 +127,12 @@ where
     waited: bool,
     origin: Option<Box<Origin>>,
     settled: bool,
+    /// Of the answer's body, for the outcome.
+    bytes: u64,
+    /// Read where somebody observes.
+    first_event: Option<Instant>,
+    #[cfg(feature = "tracing")]
+    pub(super) span: Option<crate::observability::CallSpan>,
 }
 
 impl<O> Flight<O>
@@ -141,7 +148,7 @@ where
         origin: Option<Box<Origin>>,
         unread: bool,
     ) -> Self {
-        let dispatched = Instant::now();
+        let dispatched = clock::now();
         let began = call.began().unwrap_or(dispatched);
         let shared = config.bounds(&call);
         let own_bounds =
@@ -170,6 +177,10 @@ where
             waited: false,
             origin,
             settled: false,
+            bytes: 0,
+            first_event: None,
+            #[cfg(feature = "tracing")]
+            span: None,
         }
     }
 
@@ -225,6 +236,9 @@ where
     }
 
     pub(super) fn note_event(&mut self) {
+        if self.first_event.is_none() && self.config.observer.listens() {
+            self.first_event = Some(Instant::now());
+        }
         self.deadlines.note_event();
     }
 
@@ -256,6 +270,7 @@ where
         self.waited = std::mem::take(&mut self.pending);
         self.frames_unchecked += 1;
         self.bytes_unchecked = self.bytes_unchecked.saturating_add(len);
+        self.bytes = self.bytes.saturating_add(len as u64);
     }
 
     /// After a frame was judged: which bound was reached, if so much came without a Pending that the clock is due to
@@ -320,8 +335,9 @@ where
             failure.source = Some(Arc::new(error));
             return CallError::new(failure);
         }
-        let Fault { class, what, never_sent } = transport::classify(&*error);
-        let mut failure = self.failure(OutcomeKind::Transport, class, what);
+        let fault = transport::classify(&*error);
+        let Fault { class, what, never_sent } = fault;
+        let mut failure = self.failure(fault.kind(), class, what);
         failure.never_sent = never_sent || before_sending;
         failure.source = Some(Arc::new(transport::without_secrets(error)));
         CallError::new(failure)
@@ -459,6 +475,12 @@ where
         task_state: Option<TaskState>,
         tolerated: Tolerated,
     ) {
+        if !self.config.observer.listens() {
+            return;
+        }
+        if let Some(error) = error {
+            error.failure().told.set();
+        }
         self.config.observer.observe(&Outcome {
             kind,
             class,
@@ -466,11 +488,16 @@ where
             target: self.target.as_ref().or_else(|| self.call.target()),
             error,
             status: self.seen.status,
+            grpc_code: self.seen.grpc_code,
             task_id,
             task_state,
             events: self.seen.events,
             tolerated,
             began: self.began,
+            first_event: self.first_event,
+            bytes: self.bytes,
+            #[cfg(feature = "tracing")]
+            span: self.span.as_ref(),
         });
     }
 }

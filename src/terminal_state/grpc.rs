@@ -104,11 +104,15 @@ pub(super) fn status_of<'a>(headers: &'a HeaderMap, trailers: Option<&'a HeaderM
 }
 
 /// How a call that nobody named ended, by a status that was seen on the way.
-pub(super) fn unnamed(http: StatusCode, status: GrpcStatus<'_>) -> (OutcomeKind, Class) {
+pub(super) fn unnamed<O>(status: GrpcStatus<'_>, flight: &mut Flight<O>) -> (OutcomeKind, Class)
+where
+    O: Observe,
+{
     if status.is_ok() {
         return (OutcomeKind::Success, Class::Success);
     }
-    let verdict = verdict(http, status.code(), status.to_error().retry_after.is_some());
+    flight.seen.grpc_code = Some(status.code());
+    let verdict = verdict(flight.status(), status.code(), status.to_error().retry_after.is_some());
     (verdict.kind, verdict.class)
 }
 

@@ -60,12 +60,7 @@ impl TerminalStateLayer {
     /// The default bounds, tolerant, observed by nobody.
     #[must_use]
     pub fn new() -> Self {
-        // The defaults do not contradict each other; a test says so.
-        let TerminalStateBuilder { limits, strict, adapt_downgrade, send_grpc_timeout, observer, recovery, .. } =
-            Self::builder();
-        let (bounds, per_operation) = (Bounds::new(limits), Default::default());
-        let config = Config { bounds, per_operation, strict, adapt_downgrade, send_grpc_timeout, observer, recovery };
-        Self { config: Arc::new(config) }
+        Self::observed(())
     }
 
     /// Sets bounds and options.
@@ -79,6 +74,18 @@ impl TerminalStateLayer {
             observer: (),
             recovery: None,
         }
+    }
+}
+
+impl<O> TerminalStateLayer<O> {
+    /// The default bounds, tolerant.
+    pub(crate) fn observed(observer: O) -> Self {
+        // The defaults do not contradict each other; a test says so.
+        let TerminalStateBuilder { limits, strict, adapt_downgrade, send_grpc_timeout, recovery, .. } =
+            TerminalStateLayer::builder();
+        let (bounds, per_operation) = (Bounds::new(limits), Default::default());
+        let config = Config { bounds, per_operation, strict, adapt_downgrade, send_grpc_timeout, observer, recovery };
+        Self { config: Arc::new(config) }
     }
 }
 
@@ -230,7 +237,6 @@ pub struct ConfigError {
 }
 
 impl ConfigError {
-    #[cfg(feature = "tonic")]
     pub(crate) fn new(setting: &'static str, why: impl Into<String>) -> Self {
         Self { setting, operation: None, why: why.into() }
     }

@@ -56,7 +56,7 @@ where
         let judge = read_along.map(Judge::new);
         let is_grpc = flight.call.binding() == Some(Binding::Grpc);
         let status = GrpcStatus::of(&head.headers).filter(|_| is_grpc);
-        let grpc = status.map(|status| grpc::unnamed(head.status, status));
+        let grpc = status.map(|status| grpc::unnamed(status, flight));
         Self { timed, media, grpc, judge, kept: Pieces::default(), passed: 0, cap, failure: None, over: false }
     }
 
@@ -168,11 +168,11 @@ where
     }
 
     fn read_trailers(&mut self, trailers: &HeaderMap) {
-        let flight = self.timed.get();
+        let flight = self.timed.as_mut().flight();
         if flight.call.binding() == Some(Binding::Grpc)
             && let Some(status) = GrpcStatus::of(trailers)
         {
-            self.grpc = Some(grpc::unnamed(flight.status(), status));
+            self.grpc = Some(grpc::unnamed(status, flight));
         }
     }
 

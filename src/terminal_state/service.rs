@@ -119,7 +119,13 @@ where
         };
         // A POST that no `CallLayer` read.
         let unread = request.method() == Method::POST && call.began().is_none();
+        #[cfg(feature = "tracing")]
+        let span = request.extensions().get::<crate::observability::CallSpan>().cloned();
         let mut flight = Flight::new(Arc::clone(&self.config), call, target, overrides, asked, origin, unread);
+        #[cfg(feature = "tracing")]
+        {
+            flight.span = span;
+        }
         if is_grpc
             && self.config.send_grpc_timeout
             && let Ok(left) = HeaderValue::try_from(format_timeout(flight.left()))

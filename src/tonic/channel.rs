@@ -54,6 +54,27 @@ where
 /// # let _ = guarded; Ok(()) }
 /// ```
 ///
+/// With cards, which travel over HTTP whatever the binding:
+///
+/// ```
+/// use a2a_guard::{CallLayer, TerminalStateLayer, card_consistency::{CardConsistencyLayer, CardStore}};
+/// use bytes::Bytes;
+/// use http_body_util::Full;
+/// use hyper_util::{client::legacy::Client, rt::TokioExecutor};
+///
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # #[derive(Clone)] struct AgentClient<T>(T);
+/// # impl<T> AgentClient<T> where T: tonic::client::GrpcService<tonic::body::Body> { fn new(channel: T) -> Self { Self(channel) } }
+/// let channel = tonic::transport::Endpoint::from_static("http://127.0.0.1:50051").connect_lazy();
+/// let cards = CardStore::builder(Client::builder(TokioExecutor::new()).build_http::<Full<Bytes>>()).build()?;
+/// let layers = tower::ServiceBuilder::new()
+///     .layer(CallLayer::new())
+///     .layer(CardConsistencyLayer::new(cards))
+///     .layer(TerminalStateLayer::new());
+/// let client = AgentClient::new(a2a_guard::tonic::channel_with(channel, "http://127.0.0.1:50051", layers)?);
+/// # let _ = client; Ok(()) }
+/// ```
+///
 /// # Errors
 ///
 /// If `origin` is not a scheme and an authority and nothing else.

@@ -57,7 +57,7 @@ impl StatusCell {
     /// The status that stands between an error and its source, where tonic looks for one. Errors of other bindings'
     /// calls have none: their sources are what they are without the feature.
     pub(crate) fn get(&self, failure: &Failure, error: impl FnOnce() -> CallError) -> Option<&Status> {
-        if matches!(failure.call.binding(), Some(Binding::JsonRpc | Binding::HttpJson)) {
+        if failure.call.binding() != Some(Binding::Grpc) {
             return None;
         }
         let status = || {
@@ -125,4 +125,71 @@ fn has_message(response: &PeerResponse) -> bool {
     };
     let [_, length @ ..] = *prefix;
     response.truncated || message.len() as u64 >= u64::from(u32::from_be_bytes(length))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{error::Error as StdError, io, time::Duration};
+
+    use super::*;
+    use crate::{
+        call::{Call, Capability},
+        outcome::Class,
+    };
+
+    fn failure(binding: Binding, kind: OutcomeKind, class: Class) -> Failure {
+        Failure::new(kind, class, "it failed", Call::new().with_binding(binding), Duration::ZERO)
+    }
+
+    #[test]
+    fn a_status_stands_between_the_error_and_its_source() {
+        let mut failure = failure(Binding::Grpc, OutcomeKind::Broken, Class::Truncated);
+        failure.source = Some(Arc::new(io::Error::from(io::ErrorKind::ConnectionReset).into()));
+        let error = CallError::new(failure);
+        let CallError::Untyped(kind) = &error else { panic!("{error}") };
+        for error in [&error as &(dyn StdError + 'static), kind] {
+            let status = error.source().and_then(|source| source.downcast_ref::<Status>()).unwrap();
+            assert_eq!(status.code(), Code::Internal);
+            let io = chain(status).find_map(|error| error.downcast_ref::<io::Error>()).unwrap();
+            assert_eq!(io.kind(), io::ErrorKind::ConnectionReset);
+        }
+        // As tonic does it.
+        let status = Status::from_error(Box::new(error));
+        assert_eq!(status.code(), Code::Internal);
+        assert_eq!(call_error(&status).map(CallError::class), Some(Class::Truncated));
+    }
+
+    #[test]
+    fn errors_of_other_bindings_keep_their_sources() {
+        for binding in [Binding::JsonRpc, Binding::HttpJson] {
+            let mut failure = failure(binding, OutcomeKind::Timeout, Class::Idle);
+            assert!(CallError::new(failure.clone()).source().is_none());
+            failure.source = Some(Arc::new(io::Error::other("x").into()));
+            assert!(CallError::new(failure).source().is_some_and(|source| source.is::<io::Error>()));
+        }
+    }
+
+    #[test]
+    fn any_error_can_be_told_over_grpc() {
+        let card = CardFailure::CapabilityMissing { capability: Capability::Streaming };
+        let error = CallError::new(Failure::of_card(card, Call::new().with_binding(Binding::JsonRpc), Duration::ZERO));
+        let status = Status::from(&error);
+        assert_eq!(status.code(), Code::FailedPrecondition);
+        let details = String::from_utf8_lossy(status.details());
+        assert!(details.contains("UNSUPPORTED_OPERATION") && details.contains("a2a-protocol.org"), "{details}");
+        assert_eq!(call_error(&status).map(CallError::class), Some(Class::CapabilityMissing));
+        let late = CallError::new(failure(Binding::Grpc, OutcomeKind::Timeout, Class::Head));
+        assert_eq!(Status::from(late).code(), Code::DeadlineExceeded);
+    }
+
+    /// An error that is found deep in a foreign one is another error, of which the foreign one is the source.
+    #[test]
+    fn a_changed_failure_is_asked_again() {
+        let mut failure = failure(Binding::Grpc, OutcomeKind::Timeout, Class::Head);
+        let error = CallError::new(failure.clone());
+        assert!(chain(error.source().unwrap()).count() == 1);
+        failure = error.failure().clone();
+        failure.source = Some(Arc::new("foreign".into()));
+        assert!(chain(CallError::new(failure).source().unwrap()).any(|error| error.to_string() == "foreign"));
+    }
 }

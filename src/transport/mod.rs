@@ -9,15 +9,17 @@ mod io;
 mod reqwest;
 #[cfg(feature = "tonic")]
 mod tonic;
+#[cfg(feature = "tower")]
+mod tower;
 
 use std::error::Error as StdError;
 
 use crate::{
     error::{BoxError, chain},
-    outcome::Class,
+    outcome::{Class, OutcomeKind},
 };
 
-/// What went wrong with the connection.
+/// What went wrong with the connection, or on the way to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Fault {
     pub(crate) class: Class,
@@ -38,6 +40,20 @@ impl Fault {
     #[cfg(any(feature = "hyper", feature = "tonic"))]
     const REFUSED_STREAM: Self =
         Self { class: Class::ConnectionLost, what: "the peer refused the stream unread", never_sent: true };
+    /// As the peer's own 503 is, but for that it never saw the request.
+    #[cfg(feature = "tower")]
+    const SHED: Self =
+        Self { class: Class::Unavailable, what: "too many calls at once: this one was shed", never_sent: true };
+}
+
+impl Fault {
+    /// What was shed is turned away as an agent does it that has too much to do. All else is the connection's fault.
+    pub(crate) fn kind(self) -> OutcomeKind {
+        match self.class {
+            Class::Unavailable => OutcomeKind::Refused,
+            _ => OutcomeKind::Transport,
+        }
+    }
 }
 
 /// The error without what may be secret in its text.
@@ -50,12 +66,16 @@ pub(crate) fn without_secrets(error: BoxError) -> BoxError {
 /// Whether a timer below the layers ended the call.
 pub(crate) fn is_expired(error: &(dyn StdError + 'static)) -> bool {
     #[cfg(feature = "tonic")]
-    return tonic::is_expired(error);
-    #[cfg(not(feature = "tonic"))]
-    {
-        let _ = error;
-        false
+    if tonic::is_expired(error) {
+        return true;
     }
+    chain(error).any(|error| {
+        #[cfg(feature = "tower")]
+        if tower::is_elapsed(error) {
+            return true;
+        }
+        error.is::<tokio::time::error::Elapsed>()
+    })
 }
 
 /// Classifies an error by everything in its chain that is understood: the first that knows wins, and what nobody
@@ -72,6 +92,10 @@ pub(crate) fn known(error: &(dyn StdError + 'static)) -> Option<Fault> {
     }
     #[cfg(feature = "hyper")]
     if let Some(fault) = first_in_chain(error, hyper::fault) {
+        return Some(fault);
+    }
+    #[cfg(feature = "tower")]
+    if let Some(fault) = first_in_chain(error, tower::fault) {
         return Some(fault);
     }
     #[cfg(feature = "tonic")]

@@ -354,7 +354,7 @@ impl Judge {
             }
             Some(_) => return Err(Flaw::Violation("an error that is no object")),
         }
-        if !has_result && self.reader.is_code_and_message(false) {
+        if !has_result && (self.reader.is_code_and_message(false) || self.reader.notes.problem_type) {
             return Ok(Verdict::Error);
         }
         self.reader.judge_payload(self.reader.notes.root)

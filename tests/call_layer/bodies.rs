@@ -192,3 +192,29 @@ async fn empty_frames_without_end_do_not_hold_the_caller() {
     named(&CallLayer::new().read_timeout(s(5)), at_a2a(body)).await;
     assert!(started.elapsed() <= s(10), "{:?}", started.elapsed());
 }
+
+/// What a retry needs: the same body once more, and its bytes shared.
+#[tokio::test(start_paused = true)]
+async fn a_body_can_be_had_twice_if_all_of_it_is_in_memory() {
+    let trailing = || MockBody::of(pieces(SEND, 20)).trailers("x-sum", "1");
+    for body in [MockBody::of(pieces(SEND, 200)), MockBody::of(pieces(SEND, 20)), trailing()] {
+        let first = passed(&CallLayer::new(), at_a2a(body)).await.into_body();
+        let second = first.try_clone().expect("all of it was read");
+        let (first, second) = (frames_of(first).await, frames_of(second).await);
+        assert_eq!(first.0.concat(), SEND.as_bytes());
+        assert_same(&first.0, &second.0);
+        assert_eq!(first.1, second.1);
+    }
+    let nothing = passed(&CallLayer::new(), request("GET", "/tasks/t-1", MockBody::new())).await.into_body();
+    assert!(frames_of(nothing.try_clone().expect("there is nothing to read")).await.0.is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_body_that_is_not_all_there_cannot() {
+    let partly = passed(&CallLayer::new().max_body(30), at_a2a(MockBody::of(pieces(SEND, 20)))).await;
+    let unread = passed(&CallLayer::new(), request("PUT", "/x", MockBody::of(pieces(SEND, 20)))).await;
+    let broken = passed(&CallLayer::new(), at_a2a(MockBody::new().data(SEND).reset())).await;
+    for body in [partly, unread, broken] {
+        assert!(body.body().try_clone().is_none(), "{:?}", body.body());
+    }
+}

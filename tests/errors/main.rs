@@ -8,6 +8,8 @@ mod mock;
 mod by_hyper;
 #[cfg(feature = "reqwest")]
 mod by_reqwest;
+#[cfg(feature = "tower")]
+mod by_tower;
 mod facts;
 mod lines;
 mod retrying;

@@ -11,7 +11,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use a2a_guard_compare::group::Group;
-use a2a_guard_compare::{card, large, streams, table, unary};
+use a2a_guard_compare::{card, large, probe, streams, table, unary};
 
 /// How often a group that misses a budget is measured on before `--check` believes it.
 const AGAIN: usize = 4;
@@ -44,6 +44,7 @@ fn main() -> ExitCode {
     groups.extend(large::groups());
     groups.extend(streams::groups());
     groups.extend(card::groups());
+    groups.extend(probe::groups());
     groups.retain(|group| arguments.iter().all(|word| group.title.contains(word.as_str())));
 
     println!("{LEGEND}");

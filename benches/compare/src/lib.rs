@@ -8,7 +8,7 @@
 //! * [`group`]: rows that are measured in turn, so that the machine's moods hit all of them alike;
 //! * [`table`]: the rows as text, with DESIGN.md's budgets beside them;
 //! * [`ours`]: the layers under test;
-//! * [`unary`], [`large`], [`streams`], [`card`]: the groups themselves.
+//! * [`unary`], [`large`], [`streams`], [`card`], [`probe`]: the groups themselves.
 
 pub mod alloc;
 pub mod card;
@@ -18,6 +18,7 @@ pub mod large;
 pub mod measure;
 pub mod ours;
 pub mod peer;
+pub mod probe;
 mod stacks;
 pub mod streams;
 pub mod table;

@@ -20,6 +20,9 @@ impl Reader {
         if !fits {
             return Err(Flaw::Violation("a result that is no object"));
         }
+        if self.expected.payload != Payload::Anything && self.is_mere_words() {
+            return Err(Flaw::Violation("an error's words where a result is due"));
+        }
         self.facts.kind = PayloadKind::Other;
         Ok(Verdict::Valid)
     }

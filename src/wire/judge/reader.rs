@@ -6,6 +6,7 @@
 use super::{Envelope, Expected, Facts, Payload, Wrapping};
 use crate::wire::id::AnswerId;
 use crate::wire::json::{JsonKind, JsonVisitor, Scope, Slot};
+use crate::wire::peer_error::A2aError;
 use crate::wire::task_state::TaskState;
 use crate::wire::tolerated::Tolerated;
 
@@ -27,7 +28,10 @@ const MESSAGE: Slot = Slot(8);
 const STATUS_UPDATE: Slot = Slot(9);
 const ARTIFACT_UPDATE: Slot = Slot(10);
 const KIND: Slot = Slot(11);
-const LAST_SEEN: u8 = 11;
+// Slots of a payload that is not looked at otherwise.
+const DETAIL: Slot = Slot(12);
+const TYPE: Slot = Slot(13);
+const LAST_SEEN: u8 = 13;
 /// Slots of members of a task, message or update that stands bare in the payload begin here …
 const BARE: u8 = 32;
 /// … and of a wrapped one here.
@@ -146,6 +150,12 @@ pub(super) struct Notes {
     pub(super) code: Option<i64>,
     /// A string `message` beside the payload.
     pub(super) text: bool,
+    /// A string `detail` in a payload that is not looked at otherwise …
+    pub(super) detail: bool,
+    /// … a `type` that is one of A2A's problem types (§11.6) …
+    pub(super) problem_type: bool,
+    /// … and any member that no error has.
+    pub(super) other: bool,
     pub(super) kind: Option<KindMember>,
     /// The first object that the payload wraps …
     pub(super) wrapper: Option<Wrapper>,
@@ -194,16 +204,28 @@ impl Reader {
         self.notes.text && self.notes.code.is_some_and(known)
     }
 
-    fn payload_key(&self, key: &[u8]) -> Slot {
+    /// Words, and nothing but words, where some object was due: `{"message": …}`, `{"detail": …}`.
+    pub(super) fn is_mere_words(&self) -> bool {
+        let Notes { text, detail, other, .. } = self.notes;
+        (text || detail) && !other
+    }
+
+    fn payload_key(&mut self, key: &[u8]) -> Slot {
         if self.expected.envelope == Envelope::Bare {
             match key {
                 b"error" => return ERROR,
                 b"code" => return CODE,
-                b"message" if !self.is_typed() => return TEXT,
                 _ => {}
             }
         }
         if !self.is_typed() {
+            match key {
+                b"message" => return TEXT,
+                b"detail" => return DETAIL,
+                b"type" => return TYPE,
+                b"title" | b"status" | b"instance" | b"details" => {}
+                _ => self.notes.other = true,
+            }
             return Slot::IGNORED;
         }
         match key {
@@ -419,6 +441,11 @@ impl JsonVisitor for Reader {
                 self.notes.code = std::str::from_utf8(text).ok().and_then(|text| text.parse().ok());
             }
             TEXT => self.notes.text = is_string,
+            DETAIL => self.notes.detail = is_string,
+            TYPE => {
+                let uri = std::str::from_utf8(text).unwrap_or_default();
+                self.notes.problem_type = is_string && !cut && A2aError::from_problem_type(uri).is_some();
+            }
             KIND => {
                 self.notes.kind = Some(match text {
                     _ if !is_string => KindMember::Other,

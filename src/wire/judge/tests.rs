@@ -304,6 +304,23 @@ fn bare_bodies() {
 }
 
 #[test]
+fn words_and_problems_are_no_result() {
+    let problem = r#"{"type":"https://a2a-protocol.org/errors/task-not-found","title":"Task Not Found","status":404,"detail":"x"}"#;
+    for payload in [Object, ObjectOrArray] {
+        assert_eq!(bare(Member, payload, problem).0, Verdict::Error);
+        for words in [r#"{"message":"boom"}"#, r#"{"detail":"Not Found"}"#, r#"{"title":"t","status":1,"detail":"d"}"#]
+        {
+            assert_eq!(bare(Member, payload, words).0, violation("an error's words where a result is due"), "{words}");
+        }
+        // One member that no error has, and it may be what was asked for.
+        for result in [r#"{"message":"m","tasks":[]}"#, r#"{"detail":1}"#, r#"{"type":"x","id":"c"}"#, "{}"] {
+            assert_eq!(bare(Member, payload, result).0, Verdict::Valid, "{result}");
+        }
+    }
+    assert_eq!(bare(Member, Anything, r#"{"message":"deleted"}"#).0, Verdict::Valid);
+}
+
+#[test]
 fn bodies_that_are_no_json() {
     let malformed = |flaw: JsonFlaw| Verdict::Flawed(Flaw::Malformed(flaw.as_str()));
     assert_eq!(bare(Member, Task, "").0, Verdict::Flawed(Flaw::Empty));

@@ -7,6 +7,7 @@ use a2a_guard::{CallError, CallLayer, Limits, Retry, TerminalStateLayer};
 use a2a_pb::proto::a2a_service_client::A2aServiceClient;
 use tonic::{Code, Status};
 use tonic_types::StatusExt;
+use tower::ServiceExt;
 
 use crate::h2_peer::{End, Peer, Reason, Script};
 use crate::{channel, send};
@@ -125,6 +126,23 @@ async fn a_stream_that_was_refused_unread_may_be_sent_again() {
         let error = expect(&status, Code::Unavailable, "AGENT_UNREACHABLE", "a2a-guard", "transport/connection_lost");
         assert_eq!(error.retry(), Retry::Safe);
     }
+}
+
+#[tokio::test]
+async fn a_service_that_is_not_a2as() {
+    let peer = Peer::serve([Script::silent(End::Hang)]).await.unwrap();
+    let origin = format!("http://{}", peer.addr());
+    let limits = Limits::within(Duration::from_millis(200));
+    let layers = (CallLayer::new(), TerminalStateLayer::builder().limits(limits).build().unwrap());
+    let guarded = a2a_guard::tonic::channel_with(channel(&origin), &*origin, layers).unwrap();
+    let request = http::Request::post("/grpc.health.v1.Health/Check")
+        .header("content-type", "application/grpc")
+        .body(tonic::body::Body::empty())
+        .unwrap();
+    let error = guarded.oneshot(request).await.unwrap_err();
+    assert_eq!(error.call().target().unwrap().authority().unwrap(), &*peer.addr().to_string());
+    let status = Status::from_error(error.into());
+    expect(&status, Code::DeadlineExceeded, "CAPABILITY_TIMEOUT", "a2a-guard", "timeout/total");
 }
 
 /// tonic itself takes details that are no base64 for a fault of its own, and panics.

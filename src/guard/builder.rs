@@ -1,0 +1,228 @@
+use std::{fmt, sync::Arc, time::Duration};
+
+use bytes::Bytes;
+use http::{Request, Response, Uri};
+use http_body::Body;
+use tower_layer::Identity;
+use tower_service::Service;
+
+use super::{CardPart, Cards, Guard, GuardError, NoCards, cards::CardSettings, service::Origin};
+use crate::{
+    call::{CallLayer, Operation},
+    card::UrlPolicy,
+    card_consistency::{Admission, CardStore, Direct, Resolve},
+    error::BoxError,
+    limits::{LimitOverrides, Limits},
+    observability::ObserveLayer,
+    outcome::Observe,
+    probe_cache::ProbeCacheLayer,
+    terminal_state::{Recovery, TerminalStateBuilder, TerminalStateLayer},
+};
+
+/// Builds a [`Guard`]. Every part is optional; what does not go together is refused by [`build`](Self::build).
+#[must_use = "a builder does nothing before `build`"]
+pub struct GuardBuilder<O = (), C = NoCards, R = Direct, P = Identity, M = Identity> {
+    plain: Plain,
+    observer: O,
+    cards: C,
+    card_settings: CardSettings<R>,
+    probes: P,
+    retrying: M,
+}
+
+/// What is of the same type in every guard.
+struct Plain {
+    origin: Option<Uri>,
+    naming: CallLayer,
+    limits: Limits,
+    ending: TerminalStateBuilder,
+    strict: bool,
+}
+
+impl GuardBuilder {
+    pub(super) fn new() -> Self {
+        Self {
+            plain: Plain {
+                origin: None,
+                naming: CallLayer::new(),
+                limits: Limits::default(),
+                ending: TerminalStateLayer::builder(),
+                strict: false,
+            },
+            observer: (),
+            cards: NoCards,
+            card_settings: CardSettings {
+                resolver: Direct,
+                resolves: false,
+                urls: None,
+                admissions: Vec::new(),
+                wait: None,
+                strict: false,
+            },
+            probes: Identity::new(),
+            retrying: Identity::new(),
+        }
+    }
+}
+
+impl<O, C, R, P, M> GuardBuilder<O, C, R, P, M> {
+    /// The bounds of all calls. Default: [`Limits::default`].
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.plain.limits = limits;
+        self
+    }
+
+    /// Other bounds for one operation, on top of [`limits`](Self::limits).
+    pub fn operation_limits(mut self, operation: Operation, overrides: LimitOverrides) -> Self {
+        self.plain.ending = self.plain.ending.operation_limits(operation, overrides);
+        self
+    }
+
+    /// Refuses what a lenient reader understands though the peer is slightly wrong, in answers and in cards. Default:
+    /// off.
+    pub fn strict(mut self, strict: bool) -> Self {
+        self.plain.strict = strict;
+        self
+    }
+
+    /// Turns one result that answers a streaming call into a stream of one event. Default: off.
+    pub fn adapt_downgrade(mut self, adapt: bool) -> Self {
+        self.plain.ending = self.plain.ending.adapt_downgrade(adapt);
+        self
+    }
+
+    /// What is done about a task that a failed or abandoned call leaves behind. Default: nothing.
+    pub fn recovery(mut self, recovery: Recovery) -> Self {
+        self.plain.ending = self.plain.ending.recovery(recovery);
+        self
+    }
+
+    /// Told of each call's end, exactly once, also of one that was refused for its card. Default: nobody.
+    pub fn observe<T>(self, observer: T) -> GuardBuilder<T, C, R, P, M>
+    where
+        T: Observe,
+    {
+        let Self { plain, observer: _, cards, card_settings, probes, retrying } = self;
+        GuardBuilder { plain, observer, cards, card_settings, probes, retrying }
+    }
+
+    /// How calls are named: where skill and region stand, how much of a body is read. Default: [`CallLayer::new`]. A body
+    /// is read for no longer than the longest total of [`limits`](Self::limits), whatever is set here.
+    pub fn naming(mut self, naming: CallLayer) -> Self {
+        self.plain.naming = naming;
+        self
+    }
+
+    /// Completes request URIs that are relative, as tonic's generated clients and axum's handlers have them. Default:
+    /// none, and such requests stay as they are.
+    pub fn origin(mut self, origin: Uri) -> Self {
+        self.plain.origin = Some(origin);
+        self
+    }
+
+    /// Holds calls against their target's card, fetched through this client: a clone of the one below will do, unless it
+    /// follows redirects. Default: no cards.
+    pub fn cards<S, B, T>(self, client: S) -> GuardBuilder<O, Cards, R, P, M>
+    where
+        S: Service<Request<B>, Response = Response<T>> + Clone + Send + 'static,
+        S::Future: Send,
+        S::Error: Into<BoxError>,
+        B: From<Bytes> + Send + 'static,
+        T: Body + Send + 'static,
+        T::Data: Send,
+        T::Error: Into<BoxError>,
+    {
+        self.with_cards(Cards::build(CardStore::builder(client)))
+    }
+
+    /// The same with a store of your own, which can be set, shared and looked at.
+    pub fn card_store(self, store: CardStore) -> GuardBuilder<O, Cards, R, P, M> {
+        self.with_cards(Cards::store(store))
+    }
+
+    fn with_cards(self, cards: Cards) -> GuardBuilder<O, Cards, R, P, M> {
+        let Self { plain, observer, cards: _, card_settings, probes, retrying } = self;
+        GuardBuilder { plain, observer, cards, card_settings, probes, retrying }
+    }
+
+    /// Says where requests really go. Needs cards. Default: where their URIs say.
+    pub fn resolver<T>(self, resolver: T) -> GuardBuilder<O, C, T, P, M>
+    where
+        T: Resolve,
+    {
+        let Self { plain, observer, cards, card_settings, probes, retrying } = self;
+        let CardSettings { resolver: _, resolves: _, urls, admissions, wait, strict } = card_settings;
+        let card_settings = CardSettings { resolver, resolves: true, urls, admissions, wait, strict };
+        GuardBuilder { plain, observer, cards, card_settings, probes, retrying }
+    }
+
+    /// What URLs out of cards may be. Needs cards. Default: [`UrlPolicy::strict`].
+    pub fn urls(mut self, urls: UrlPolicy) -> Self {
+        self.card_settings.urls = Some(urls);
+        self
+    }
+
+    /// Registers which shapes a capability admits; others are refused. Needs cards.
+    pub fn admit(mut self, admission: Admission) -> Self {
+        self.card_settings.admissions.push(admission);
+        self
+    }
+
+    /// How long a call waits for a card at most. Needs cards. Default: 10 s.
+    pub fn card_wait(mut self, wait: Duration) -> Self {
+        self.card_settings.wait = Some(wait);
+        self
+    }
+
+    /// Probes endpoints, and keeps where skills are available. Default: nothing is probed, and nothing kept.
+    ///
+    /// The layer's own observer need not be set: the guard's is told of what the layer refuses.
+    pub fn availability<T>(self, layer: ProbeCacheLayer<T>) -> GuardBuilder<O, C, R, ProbeCacheLayer<T>, M> {
+        let Self { plain, observer, cards, card_settings, probes: _, retrying } = self;
+        GuardBuilder { plain, observer, cards, card_settings, probes: layer, retrying }
+    }
+
+    /// A layer that sends calls again, tower's `RetryLayer` say, or any other: it stands where it sees bodies that can be
+    /// sent again ([`CallBody`](crate::CallBody)), above everything that can refuse a call, so that each attempt finds its
+    /// own card. Default: none.
+    pub fn retry<T>(self, layer: T) -> GuardBuilder<O, C, R, P, T> {
+        let Self { plain, observer, cards, card_settings, probes, retrying: _ } = self;
+        GuardBuilder { plain, observer, cards, card_settings, probes, retrying: layer }
+    }
+
+    /// The layer.
+    ///
+    /// # Errors
+    ///
+    /// If bounds contradict each other, a setting needs a part that is not there, or a part cannot be as it is set. The
+    /// error names the setting and the fix.
+    pub fn build(self) -> Result<Guard<O, C::Layer, P, M>, GuardError>
+    where
+        O: Observe,
+        C: CardPart<R>,
+    {
+        let Self { plain, observer, cards, card_settings, probes, retrying } = self;
+        let Plain { origin, naming, limits, ending, strict } = plain;
+        let total = limits.total_unary.max(limits.total_stream);
+        let observer = Arc::new(observer);
+        Ok(Guard {
+            origin: origin.map(Origin::of).transpose()?,
+            naming: naming.total(total),
+            observing: ObserveLayer::new(Arc::clone(&observer)),
+            retrying,
+            cards: cards.into_layer(CardSettings { strict, ..card_settings })?,
+            probes,
+            ending: ending.limits(limits).strict(strict).observe(observer).build()?,
+        })
+    }
+}
+
+impl<O, C, R, P, M> fmt::Debug for GuardBuilder<O, C, R, P, M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("GuardBuilder")
+            .field("origin", &self.plain.origin)
+            .field("limits", &self.plain.limits)
+            .field("strict", &self.plain.strict)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,26 @@
+//! The whole stack as one layer.
+//!
+//! ```text
+//! GuardService         completes relative URIs, if it was told an origin
+//! CallLayer            names the call
+//! RefusalResponseLayer of a [`RenderedGuard`] alone
+//! ObserveLayer         tells the observer of calls that the layers below refuse
+//! a retry layer        if one was given: it sees bodies that can be sent again
+//! CardConsistencyLayer if cards were given
+//! ProbeCacheLayer      if one was given
+//! TerminalStateLayer
+//! ```
+
+mod builder;
+mod cards;
+mod error;
+mod layer;
+mod service;
+
+pub use self::{
+    builder::GuardBuilder,
+    cards::{CardPart, Cards, NoCards},
+    error::GuardError,
+    layer::{Guard, RenderedGuard},
+    service::GuardService,
+};

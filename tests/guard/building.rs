@@ -1,0 +1,89 @@
+//! What is refused, in which words, and what it is to be called.
+
+use std::time::Duration;
+
+use a2a_guard::{
+    Capability, Guard, GuardBuilder, GuardError, LimitOverrides, Limits, Operation, RenderedGuard,
+    card::UrlPolicy,
+    card_consistency::{Admission, CardConsistencyLayer, Direct, Resolution, Resolve},
+};
+use http::request::Parts;
+
+use crate::cards;
+
+/// A resolver that is neither `Clone` nor `Default`.
+struct Fixed;
+
+impl Resolve for Fixed {
+    fn resolve(&self, _: &Parts, _: &a2a_guard::Call) -> Resolution {
+        Resolution::AsSent
+    }
+}
+
+#[test]
+fn what_needs_cards_says_so() {
+    let without = "is of no use without cards: set cards(client) or card_store(store), or leave it out";
+    let errors: [(GuardError, &str); 4] = [
+        (Guard::builder().resolver(Fixed).build().unwrap_err(), "resolver"),
+        (Guard::builder().urls(UrlPolicy::strict()).build().unwrap_err(), "urls"),
+        (Guard::builder().admit(Admission::new(Capability::Streaming)).build().unwrap_err(), "admit"),
+        (Guard::builder().card_wait(Duration::from_secs(1)).build().unwrap_err(), "card_wait"),
+    ];
+    for (error, setting) in errors {
+        assert_eq!(error.to_string(), format!("{setting} {without}"));
+    }
+}
+
+#[test]
+fn with_cards_the_order_of_setting_is_no_matter() {
+    Guard::builder().resolver(Fixed).urls(UrlPolicy::strict()).cards(cards()).build().unwrap();
+    Guard::builder().cards(cards()).card_wait(Duration::from_secs(1)).resolver(Fixed).build().unwrap();
+}
+
+#[test]
+fn contradictions_of_parts_are_the_parts_own() {
+    let error = Guard::builder().limits(Limits::default().total(Duration::from_secs(10))).build().unwrap_err();
+    assert!(error.to_string().starts_with("head (30s) is above total_unary (10s)"), "{error}");
+    let overrides = LimitOverrides::default().idle(Duration::from_secs(601));
+    let error = Guard::builder().operation_limits(Operation::GetTask, overrides).build().unwrap_err();
+    assert!(error.to_string().starts_with("idle of GetTask (601s)"), "{error}");
+    let error = Guard::builder().cards(cards()).card_wait(Duration::ZERO).build().unwrap_err();
+    assert_eq!(error.to_string(), "card_wait is zero: no card that has to be fetched could be waited for; raise it");
+}
+
+#[test]
+fn an_origin_is_one() {
+    let error =
+        |origin: &'static str| Guard::builder().origin(origin.parse().unwrap()).build().unwrap_err().to_string();
+    assert_eq!(
+        error("https://agent.example.com/a2a"),
+        "origin has a path: give scheme and authority alone, the path is each request's"
+    );
+    assert_eq!(error("/a2a"), "origin is relative itself: give scheme and authority, as in https://agent.example.com");
+    Guard::builder().origin("https://agent.example.com".parse().unwrap()).build().unwrap();
+    Guard::builder().origin("https://agent.example.com/".parse().unwrap()).build().unwrap();
+}
+
+/// Types that a struct of a user's can have in its fields.
+#[allow(dead_code)]
+struct Named {
+    plain: Guard,
+    rendered: RenderedGuard,
+    with_cards: Guard<(), CardConsistencyLayer<Direct>>,
+    builder: GuardBuilder,
+}
+
+#[test]
+fn every_part_has_a_name() {
+    fn is_layer<T: Clone + Send + Sync + std::fmt::Debug + 'static>(_: &T) {}
+    let named = Named {
+        plain: Guard::default(),
+        rendered: Guard::new().rendered(),
+        with_cards: Guard::builder().cards(cards()).build().unwrap(),
+        builder: Guard::builder(),
+    };
+    is_layer(&named.plain);
+    is_layer(&named.rendered);
+    is_layer(&named.with_cards);
+    assert!(format!("{:?}", named.builder).starts_with("GuardBuilder {"));
+}

@@ -1,0 +1,213 @@
+//! What stands where.
+
+use std::{
+    convert::Infallible,
+    sync::{Arc, Mutex},
+    task::{Context, Poll},
+};
+
+use a2a_guard::{
+    Call, CallBody, Guard, Limits, ProbeCacheLayer,
+    card_consistency::{Resolution, Resolve},
+};
+use bytes::Bytes;
+use http::{Request, request::Parts};
+use http_body_util::{BodyExt, Full};
+use tower::{Layer, Service, ServiceExt};
+
+use crate::{
+    agent, call, cards,
+    mock::{Answer, Dialect, Notes, ms},
+};
+
+use Dialect::{Rest, V1};
+
+fn done() -> Answer {
+    Answer::json(V1.result(&V1.task("COMPLETED")))
+}
+
+#[tokio::test(start_paused = true)]
+async fn alone_it_ends_calls() {
+    let agent = agent([done(), Answer::never()]);
+    let mut service = Guard::new().layer(agent.clone());
+    let ended = call(&mut service, V1.send()).await;
+    assert_eq!(
+        (ended.word().as_str(), ended.bytes()),
+        ("success/success", V1.result(&V1.task("COMPLETED")).into_bytes())
+    );
+    let ended = call(&mut service, V1.get()).await;
+    assert_eq!((ended.word().as_str(), ended.elapsed.as_secs()), ("timeout/head", 30));
+    assert_eq!(ended.error().task_id(), Some("task-1"), "it was named");
+    assert_eq!(agent.requests().len(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn with_nothing_but_a_client_for_cards_it_holds_calls_against_them() {
+    let notes = Notes::default();
+    let agent = agent([done()]);
+    let guard = Guard::builder().observe(notes.clone()).cards(cards()).build().unwrap();
+    let mut service = guard.layer(agent.clone());
+    assert_eq!(call(&mut service, V1.send()).await.word(), "success/success");
+    assert_eq!(call(&mut service, V1.stream()).await.word(), "card/capability_missing");
+    // The observer is told of both, once each.
+    assert_eq!(notes.words(), ["success/success", "card/capability_missing"]);
+    assert_eq!(agent.requests().len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn rendered_it_cannot_fail() {
+    let notes = Notes::default();
+    let guard = Guard::builder().observe(notes.clone()).cards(cards()).build().unwrap().rendered();
+    let mut service = guard.layer(agent([]));
+    let Ok::<_, Infallible>(ready) = service.ready().await;
+    let Ok(response) = ready.call(V1.stream()).await;
+    let body: serde_json::Value =
+        serde_json::from_slice(&response.into_body().collect().await.unwrap().to_bytes()).unwrap();
+    assert_eq!((&body["id"], &body["error"]["code"]), (&1.into(), &(-32004).into()));
+    assert_eq!(notes.words(), ["card/capability_missing"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_relative_uri_is_completed_before_anyone_looks_at_it() {
+    let agent = agent([done(), done()]);
+    let guard = Guard::builder().origin("https://agent.example.com".parse().unwrap()).cards(cards()).build().unwrap();
+    let mut service = guard.layer(agent.clone());
+    let relative = |path: &str| {
+        let mut request = V1.send();
+        *request.uri_mut() = path.parse().unwrap();
+        request
+    };
+    assert_eq!(call(&mut service, relative("/a2a")).await.word(), "success/success");
+    let seen = agent.requests().pop().unwrap();
+    assert_eq!(seen.uri(), "https://agent.example.com/a2a");
+    assert_eq!(seen.extensions().get::<Call>().unwrap().target().unwrap(), seen.uri());
+    // One that says where it goes goes there.
+    let other = call(&mut service, relative("https://other.example.com/a2a")).await;
+    assert_eq!(other.word(), "card/url_mismatch");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_resolver_sends_calls_on() {
+    struct Elsewhere;
+    impl Resolve for Elsewhere {
+        fn resolve(&self, _: &Parts, _: &Call) -> Resolution {
+            Resolution::To("https://agent.example.com/a2a".parse().unwrap())
+        }
+    }
+    let agent = agent([done()]);
+    let guard = Guard::builder().cards(cards()).resolver(Elsewhere).build().unwrap();
+    let mut request = V1.send();
+    *request.uri_mut() = "https://mesh.example.com/logical".parse().unwrap();
+    assert_eq!(call(&mut guard.layer(agent.clone()), request).await.word(), "success/success");
+    assert_eq!(agent.requests()[0].uri(), "https://agent.example.com/a2a");
+}
+
+#[tokio::test(start_paused = true)]
+async fn strictness_is_of_answers_and_of_cards() {
+    // The card has no skills, which a lenient reader understands.
+    let guard = Guard::builder().cards(cards()).strict(true).build().unwrap();
+    assert_eq!(call(&mut guard.layer(agent([])), V1.send()).await.word(), "card/missing_field");
+    let guard = Guard::builder().strict(true).build().unwrap();
+    let slip = V1.result(&V1.task("COMPLETED")).replacen("\"id\":1", "\"id\":\"1\"", 1);
+    assert_eq!(
+        call(&mut guard.layer(agent([Answer::json(slip)])), V1.send()).await.word(),
+        "broken/protocol_violation"
+    );
+}
+
+/// Sends everything twice, if its body can be sent twice; notes what it saw of it.
+#[derive(Clone)]
+struct Twice<S> {
+    inner: S,
+    seen: Arc<Mutex<Vec<Bytes>>>,
+}
+
+impl<S> Service<Request<CallBody<Full<Bytes>>>> for Twice<S>
+where
+    S: Service<Request<CallBody<Full<Bytes>>>> + Clone + Send + 'static,
+    S::Future: Send,
+    S::Response: Send,
+    S::Error: Send,
+{
+    type Response = S::Response;
+    type Error = S::Error;
+    type Future = std::pin::Pin<Box<dyn Future<Output = Result<S::Response, S::Error>> + Send>>;
+
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
+        self.inner.poll_ready(cx)
+    }
+
+    fn call(&mut self, request: Request<CallBody<Full<Bytes>>>) -> Self::Future {
+        let bytes = request.body().as_bytes().expect("a whole body").clone();
+        self.seen.lock().unwrap().push(bytes.clone());
+        let (head, body) = request.into_parts();
+        let again = Request::from_parts(head.clone(), CallBody::from(bytes));
+        let fresh = self.inner.clone();
+        let mut ready = std::mem::replace(&mut self.inner, fresh);
+        Box::pin(async move {
+            if let Ok(response) = ready.call(Request::from_parts(head, body)).await {
+                return Ok(response);
+            }
+            ready.ready().await?.call(again).await
+        })
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_retry_layer_sees_a_body_that_can_be_sent_again() {
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let layer = {
+        let seen = Arc::clone(&seen);
+        tower::layer::layer_fn(move |inner| Twice { inner, seen: Arc::clone(&seen) })
+    };
+    let notes = Notes::default();
+    let agent = agent([Answer::lost(std::io::ErrorKind::ConnectionRefused), done()]);
+    let guard = Guard::builder().observe(notes.clone()).cards(cards()).retry(layer).build().unwrap();
+    let ended = call(&mut guard.layer(agent.clone()), V1.send()).await;
+    assert_eq!(ended.word(), "success/success");
+    assert_eq!(seen.lock().unwrap().len(), 1);
+    // Each attempt has an end of its own.
+    assert_eq!(notes.words(), ["transport/connect", "success/success"]);
+    assert_eq!(agent.requests().len(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_availability_layer_stands_below_the_cards() {
+    let probes = ProbeCacheLayer::without_probes().build().unwrap();
+    let handle = probes.availability().clone();
+    let notes = Notes::default();
+    let refusal = r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32004,"message":"no"}}"#;
+    let agent = agent([done(), Answer::json(refusal)]);
+    let guard = Guard::builder().observe(notes.clone()).cards(cards()).availability(probes).build().unwrap();
+    let mut service = guard.layer(agent);
+    let request = || {
+        let mut request = V1.send();
+        request.extensions_mut().insert(Call::new().with_skill("translate"));
+        request
+    };
+    assert_eq!(call(&mut service, request()).await.word(), "success/success");
+    assert_eq!(handle.snapshot().len(), 1);
+    assert_eq!(call(&mut service, request()).await.word(), "stale/skill_unavailable");
+    assert_eq!(notes.words(), ["success/success", "stale/skill_unavailable"]);
+}
+
+/// Reading a request takes no longer than the call may.
+#[tokio::test(start_paused = true)]
+async fn the_total_holds_for_reading_too() {
+    let limits = Limits::within(ms(2_000));
+    let guard = Guard::builder().limits(limits).build().unwrap();
+    let body = crate::mock::MockBody::new().data("{").hang();
+    let request = Request::post("https://agent.example.com/a2a").body(body).unwrap();
+    let never: crate::mock::Peer<CallBody<crate::mock::MockBody>> = crate::mock::Peer::new([Answer::never()]);
+    let began = tokio::time::Instant::now();
+    let error = guard.layer(never).oneshot(request).await.map(|_| ()).unwrap_err();
+    assert_eq!(error.outcome().as_str(), "timeout");
+    assert!(began.elapsed() <= ms(2_100), "{:?}", began.elapsed());
+}
+
+#[tokio::test(start_paused = true)]
+async fn http_json_too() {
+    let agent = agent([Answer::json(Rest.task("COMPLETED"))]);
+    let guard = Guard::builder().cards(cards()).build().unwrap();
+    assert_eq!(call(&mut guard.layer(agent), Rest.send()).await.word(), "success/success");
+}
