@@ -232,8 +232,8 @@ impl<'a> Outcome<'a> {
         }
     }
 
-    /// That of a call which its caller let go of before it came down to where its end is judged.
-    pub(crate) fn abandoned(call: &'a Call) -> Self {
+    /// That of a call whose caller let go of it before it came down there.
+    pub(crate) fn of_abandoned(call: &'a Call) -> Self {
         Self {
             kind: OutcomeKind::Abandoned,
             class: Class::Abandoned,

@@ -174,9 +174,7 @@ where
                         return Poll::Pending;
                     };
                     if let Err(error) = ready {
-                        let error = lost(error.into(), call, true);
-                        config.tell(&error);
-                        return Poll::Ready(Err(error));
+                        return Poll::Ready(Err(config.tell(lost(error.into(), call, true))));
                     }
                     State::Calling { future: service.call(request), watch: Some(watch) }
                 }

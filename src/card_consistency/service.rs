@@ -106,8 +106,7 @@ where
                 Ok(()) => {
                     let watch = Watch { asked: Asked::of(&call, request.body()), card };
                     let _for_the_layers_below = clock::hand_down(now);
-                    let future = self.inner.call(request);
-                    CardConsistencyFuture::calling(future, call, Some(watch))
+                    CardConsistencyFuture::calling(self.inner.call(request), call, Some(watch))
                 }
                 Err(failure) => self.refuse(&call, failure),
             },
@@ -233,19 +232,20 @@ where
         // Other credentials are another question, and may be asked at once.
         failure.seen.retry_after = after.filter(|_| failure.class != Class::Unauthorized);
         failure.remembered = failure.seen.retry_after.is_some();
-        let error = CallError::new(failure);
-        self.tell(&error);
-        error
+        self.tell(CallError::new(failure))
     }
 
     /// Tells the observer of a call that fails here.
-    pub(super) fn tell(&self, error: &CallError) {
-        outcome::tell(&self.observer, &Outcome::of_error(error));
+    pub(super) fn tell(&self, error: CallError) -> CallError {
+        outcome::tell(&self.observer, &Outcome::of_error(&error));
+        error
     }
 
-    /// Tells the observer of a call that its caller let go of here.
+    /// Tells it of one that its caller let go of here.
     pub(super) fn tell_abandoned(&self, call: &Call) {
-        outcome::tell(&self.observer, &Outcome::abandoned(call));
+        if self.observer.listens() {
+            outcome::tell(&self.observer, &Outcome::of_abandoned(call));
+        }
     }
 }
 

@@ -1,4 +1,6 @@
 //! A call whose card is held, beside look-ups of the same key in other caches, with one and two threads.
+//!
+//! Below `CallLayer`, as it always stands: the request is as warm as that leaves it, and the clock read already.
 
 use std::convert::Infallible;
 use std::fmt;
