@@ -403,7 +403,7 @@ fn card_json(headers: &HeaderMap, shared: &Shared) -> Value {
         "supportedInterfaces": [
             interface("JSONRPC", at("/a2a")),
             interface("HTTP+JSON", at("/rest")),
-            interface("GRPC", at("")),
+            interface("GRPC", shared.addr.to_string()),
             interface("JSONRPC", "https://elsewhere.example/a2a".into()),
         ],
     })

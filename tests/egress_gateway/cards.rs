@@ -27,7 +27,7 @@ async fn with_the_gateways_address_and_without_signatures() {
         let here = [
             format!("http://{at}/a2a"),
             format!("http://{at}/rest"),
-            format!("http://{at}"),
+            at.to_string(),
             "https://elsewhere.example/a2a".to_owned(),
         ];
         assert_eq!(urls(&card), here);

@@ -15,10 +15,12 @@ mod admin;
 mod args;
 #[path = "../../../../examples/egress_gateway/cards.rs"]
 mod cards;
+#[allow(dead_code, reason = "its tests are built, and do not run here")]
 #[path = "../../../../examples/egress_gateway/door.rs"]
 mod door;
 #[path = "../../../../examples/egress_gateway/guard.rs"]
 mod guard;
+#[allow(dead_code, reason = "its tests are built, and do not run here")]
 #[path = "../../../../examples/egress_gateway/headers.rs"]
 mod headers;
 #[path = "../../../../examples/egress_gateway/in_flight.rs"]
@@ -27,6 +29,7 @@ mod in_flight;
 mod proxy;
 #[path = "../../../../examples/egress_gateway/serve.rs"]
 mod serve;
+#[allow(dead_code, reason = "its tests are built, and do not run here")]
 #[path = "../../../../examples/egress_gateway/tenants.rs"]
 mod tenants;
 #[path = "../../../../examples/egress_gateway/upstream.rs"]
