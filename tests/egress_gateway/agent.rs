@@ -404,7 +404,7 @@ fn card_json(headers: &HeaderMap, shared: &Shared) -> Value {
             interface("JSONRPC", at("/a2a")),
             interface("HTTP+JSON", at("/rest")),
             interface("GRPC", shared.addr.to_string()),
-            interface("JSONRPC", "https://elsewhere.example/a2a".into()),
+            interface("WEBSOCKET", "https://elsewhere.example/a2a".into()),
         ],
     })
 }

@@ -38,9 +38,7 @@ async function call(url, [binding, mode, text]) {
     }
     return { events };
   } catch (error) {
-    const told = (error.details ?? error.errorInfo ?? []);
-    const metadata = [].concat(told, error.cause?.details ?? []).map((one) => one?.metadata).find((one) => one?.outcome);
-    return { events, error: error.name, message: String(error.message), outcome: metadata?.outcome, class: metadata?.class };
+    return { events, error: error.name, message: String(error.message), outcome: error.metadata?.outcome, class: error.metadata?.class };
   }
 }
 

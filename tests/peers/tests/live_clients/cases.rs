@@ -57,10 +57,47 @@ pub(crate) const VERBS: &[Case] = &[
     good("stream", "typed0"),
 ];
 
-impl Case {
+/// A case over a binding.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Call {
+    pub(crate) binding: &'static str,
+    pub(crate) case: Case,
+}
+
+/// Each case over each binding.
+pub(crate) fn calls(bindings: &[&'static str], cases: &[Case]) -> Vec<Call> {
+    bindings.iter().flat_map(|&binding| cases.iter().map(move |&case| Call { binding, case })).collect()
+}
+
+impl Call {
     /// The error that a client must have, in its SDK's words, and what it hands on of the gateway's.
-    pub(crate) fn error(&self, client: Client, binding: &str) -> String {
-        let _ = (client, binding, self.kind);
-        String::new()
+    pub(crate) fn error(&self, client: Client) -> String {
+        let (outcome, class) = match self.case.kind {
+            Kind::Nothing => return "no error".to_owned(),
+            Kind::Invalid(class) => ("broken", class),
+            Kind::Timeout(class) => ("timeout", class),
+        };
+        let invalid = outcome == "broken";
+        let streams = self.case.mode == "stream";
+        // A message that ends within its frame shows that it was cut.
+        let class = if self.binding == "GRPC" && class == "malformed" { "truncated" } else { class };
+        let (error, tells) = match (client, self.binding) {
+            // It reads no error in a stream over HTTP+JSON, not even its own server's.
+            (Client::Rust, "HTTP+JSON") if streams => ("-32603", false),
+            (Client::Rust, binding) => (if invalid { "-32006" } else { "-32603" }, binding != "GRPC"),
+            // Reasons that are not the protocol's it does not know.
+            (Client::Python, "HTTP+JSON") if !invalid => ("A2AClientError", false),
+            (Client::Python, "GRPC") if !invalid => ("A2AClientTimeoutError", false),
+            (Client::Python, binding) => {
+                (if invalid { "InvalidAgentResponseError" } else { "InternalError" }, binding != "GRPC")
+            }
+            // In a stream over JSON-RPC it makes a text of the error.
+            (Client::Js, "JSONRPC") if streams => ("Error", false),
+            (Client::Js, "JSONRPC") => {
+                (if invalid { "InvalidAgentResponseError" } else { "JsonRpcTransportError" }, false)
+            }
+            (Client::Js, _) => (if invalid { "InvalidAgentResponseError" } else { "A2AError" }, invalid),
+        };
+        if tells { format!("{error} {outcome}/{class}") } else { error.to_owned() }
     }
 }

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use tokio::process::Command;
 use tokio::time::timeout;
 
-use crate::cases::Case;
+use crate::cases::Call;
 use crate::rust_client;
 
 /// How long a client may take over all that it is told to do, on a machine that does other things too.
@@ -47,6 +47,16 @@ impl Ended {
         }
     }
 
+    /// Whether an agent said no; anything else that ends a call is no answer to compare.
+    pub(crate) fn refused(&self) -> bool {
+        self.message.as_deref().is_some_and(|message| message.contains("content type") || message.contains("only text"))
+    }
+
+    /// The error's text, without the time that a server puts into it.
+    pub(crate) fn said(&self) -> Option<&str> {
+        self.message.as_deref().map(|message| message.split(" Data: ").next().unwrap_or_default())
+    }
+
     pub(crate) fn words(&self) -> String {
         match &self.error {
             Some(_) => format!("{} events, {}", self.events.len(), self.error_words()),
@@ -75,12 +85,12 @@ impl Client {
     }
 
     /// Makes these calls, one after the other, to the agent whose card is there.
-    pub(crate) async fn call(self, at: SocketAddr, binding: &str, cases: &[Case]) -> Result<Vec<Ended>, String> {
+    pub(crate) async fn call(self, at: SocketAddr, calls: &[Call]) -> Result<Vec<Ended>, String> {
         let base = format!("http://{at}");
         if self == Self::Rust {
-            return Ok(rust_client::call(&base, binding, cases).await);
+            return Ok(rust_client::call(&base, calls).await);
         }
-        let calls: Vec<_> = cases.iter().map(|case| [binding, case.mode, case.text]).collect();
+        let words: Vec<_> = calls.iter().map(|call| [call.binding, call.case.mode, call.case.text]).collect();
         let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("servers");
         let mut command = match self {
             Self::Js => {
@@ -96,18 +106,18 @@ impl Client {
                 command
             }
         };
-        command.arg(base).arg(serde_json::json!(calls).to_string());
+        command.arg(base).arg(serde_json::json!(words).to_string());
         command.stdin(Stdio::null()).kill_on_drop(true);
         let output = match timeout(PATIENCE, command.output()).await {
             Ok(output) => output.map_err(|error| format!("{}: {error}", self.name()))?,
-            Err(_) => return Err(format!("{} did not come to an end over {binding}", self.name())),
+            Err(_) => return Err(format!("{} did not come to an end", self.name())),
         };
         let ends: Vec<Ended> = serde_json::from_slice(&output.stdout).map_err(|error| {
             let (out, said) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
             format!("{}: {error} in {out:?}: {said}", self.name())
         })?;
-        if ends.len() != cases.len() {
-            return Err(format!("{}: {} answers to {} calls", self.name(), ends.len(), cases.len()));
+        if ends.len() != calls.len() {
+            return Err(format!("{}: {} answers to {} calls", self.name(), ends.len(), calls.len()));
         }
         Ok(ends)
     }

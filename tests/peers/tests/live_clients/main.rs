@@ -31,7 +31,7 @@ mod sdk;
 use std::{net::SocketAddr, process::ExitCode, time::Instant};
 
 use agent::Agent;
-use cases::{BAD, Case, GOOD, VERBS};
+use cases::{BAD, Call, GOOD, VERBS, calls};
 use client::{Client, Ended};
 use gateway::Gateway;
 use sdk::Sdk;
@@ -89,19 +89,15 @@ async fn run(allow_missing: bool) -> Result<usize, String> {
     let agent = Agent::start().await;
     let gateway = Gateway::start(agent.addr, &BOUNDS);
     for client in &installed {
-        for binding in BINDINGS {
-            compare(*client, binding, GOOD, agent.addr, gateway.addr, &mut judge).await?;
-            let ends = client.call(gateway.addr, binding, BAD).await?;
-            for (case, ended) in BAD.iter().zip(ends) {
-                let must_be = case.error(*client, binding);
-                let is = ended.error_words();
-                let line = format!("{:<11} {binding:<9} {:<6} {:<14} {is}", client.name(), case.mode, case.text);
-                let mut wrong = (is != must_be).then(|| format!("instead of {must_be}: {ended:?}"));
-                if ended.events.len() != case.events {
-                    wrong.get_or_insert(format!("not {} events: {ended:?}", case.events));
-                }
-                judge(line, wrong);
+        compare(*client, &calls(&BINDINGS, GOOD), agent.addr, gateway.addr, &mut judge).await?;
+        let bad = calls(&BINDINGS, BAD);
+        for (call, ended) in bad.iter().zip(client.call(gateway.addr, &bad).await?) {
+            let (is, must_be) = (ended.error_words(), call.error(*client));
+            let mut wrong = (is != must_be).then(|| format!("instead of {must_be}: {ended:?}"));
+            if ended.events.len() != call.case.events {
+                wrong.get_or_insert(format!("not {} events: {ended:?}", call.case.events));
             }
+            judge(line(*client, call, &is), wrong);
         }
     }
 
@@ -111,9 +107,8 @@ async fn run(allow_missing: bool) -> Result<usize, String> {
         let at = SocketAddr::from(([127, 0, 0, 1], serving.ports("full").http));
         let gateway = Gateway::start(at, &BOUNDS);
         for client in &installed {
-            for binding in ["JSONRPC", "HTTP+JSON"] {
-                compare(*client, binding, VERBS, at, gateway.addr, &mut judge).await?;
-            }
+            // What they serve over gRPC has an address of its own.
+            compare(*client, &calls(&BINDINGS[..2], VERBS), at, gateway.addr, &mut judge).await?;
         }
     }
 
@@ -125,28 +120,28 @@ async fn run(allow_missing: bool) -> Result<usize, String> {
     Ok(failed)
 }
 
+fn line(client: Client, call: &Call, words: &str) -> String {
+    format!("{:<11} {:<9} {:<6} {:<14} {words}", client.name(), call.binding, call.case.mode, call.case.text)
+}
+
 /// Makes the calls with the gateway and without: no client may see a difference.
 async fn compare(
     client: Client,
-    binding: &str,
-    cases: &[Case],
+    calls: &[Call],
     direct: SocketAddr,
     through: SocketAddr,
     judge: &mut impl FnMut(String, Option<String>),
 ) -> Result<(), String> {
-    let (direct, through) = (client.call(direct, binding, cases).await?, client.call(through, binding, cases).await?);
-    for ((case, direct), through) in cases.iter().zip(direct).zip(through) {
-        let line = format!("{:<11} {binding:<9} {:<6} {:<14} {}", client.name(), case.mode, case.text, through.words());
-        let came = !through.events.is_empty() || through.error.is_some();
-        let same = same(&direct, &through);
-        judge(
-            line,
-            (!same || !came).then(|| format!("without the gateway {direct:?}\n           with it {through:?}")),
-        );
+    let (direct, through) = tokio::try_join!(client.call(direct, calls), client.call(through, calls))?;
+    for ((call, direct), through) in calls.iter().zip(direct).zip(through) {
+        let came = !through.events.is_empty() || through.refused();
+        let wrong = (!same(&direct, &through) || !came)
+            .then(|| format!("without the gateway {direct:?}\n           with it {through:?}"));
+        judge(line(client, call, &through.words()), wrong);
     }
     Ok(())
 }
 
 fn same(direct: &Ended, through: &Ended) -> bool {
-    direct.events == through.events && direct.error == through.error && direct.message == through.message
+    direct.events == through.events && direct.error == through.error && direct.said() == through.said()
 }

@@ -9,29 +9,29 @@ use a2a_grpc::GrpcTransportFactory;
 use futures::StreamExt;
 use serde_json::{Value, json};
 
-use crate::cases::Case;
+use crate::cases::Call;
 use crate::client::Ended;
 
-pub(crate) async fn call(base: &str, binding: &str, cases: &[Case]) -> Vec<Ended> {
+pub(crate) async fn call(base: &str, calls: &[Call]) -> Vec<Ended> {
     let mut ends = Vec::new();
-    for case in cases {
+    for call in calls {
         let mut events = Vec::new();
-        let error = one(base, binding, case, &mut events).await.err();
+        let error = one(base, call, &mut events).await.err();
         ends.push(ended(events, error));
     }
     ends
 }
 
-async fn one(base: &str, binding: &str, case: &Case, events: &mut Vec<String>) -> Result<(), A2AError> {
+async fn one(base: &str, call: &Call, events: &mut Vec<String>) -> Result<(), A2AError> {
     let card = AgentCardResolver::new(None).resolve(base).await?;
     let factory = A2AClientFactory::builder()
         .register(Arc::new(GrpcTransportFactory::new()))
-        .preferred_bindings(vec![binding.to_owned()])
+        .preferred_bindings(vec![call.binding.to_owned()])
         .build();
     let client = factory.create_from_card(&card).await?;
-    let message = Message::new(Role::User, vec![Part::text(case.text)]);
+    let message = Message::new(Role::User, vec![Part::text(call.case.text)]);
     let request = SendMessageRequest { message, configuration: None, metadata: None, tenant: None };
-    if case.mode == "unary" {
+    if call.case.mode == "unary" {
         events.push(match client.send_message(&request).await? {
             SendMessageResponse::Task(task) => words(json!({ "task": task })),
             SendMessageResponse::Message(message) => words(json!({ "message": message })),
