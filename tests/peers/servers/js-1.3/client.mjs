@@ -38,7 +38,9 @@ async function call(url, [binding, mode, text]) {
     }
     return { events };
   } catch (error) {
-    return { events, error: error.name, message: String(error.message), outcome: error.metadata?.outcome, class: error.metadata?.class };
+    // In a stream over JSON-RPC the SDK has no type for an error, and says its code in the text.
+    const code = error.name === 'Error' ? / \(Code: (-\d+)\)/.exec(error.message)?.[1] : undefined;
+    return { events, error: code ? `Error ${code}` : error.name, message: String(error.message), outcome: error.metadata?.outcome, class: error.metadata?.class };
   }
 }
 

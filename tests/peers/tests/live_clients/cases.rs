@@ -92,7 +92,7 @@ impl Call {
                 (if invalid { "InvalidAgentResponseError" } else { "InternalError" }, binding != "GRPC")
             }
             // In a stream over JSON-RPC it makes a text of the error.
-            (Client::Js, "JSONRPC") if streams => ("Error", false),
+            (Client::Js, "JSONRPC") if streams => (if invalid { "Error -32006" } else { "Error -32603" }, false),
             (Client::Js, "JSONRPC") => {
                 (if invalid { "InvalidAgentResponseError" } else { "JsonRpcTransportError" }, false)
             }
