@@ -21,7 +21,7 @@ use super::{
     store::{CardAsk, CardKeyRef, HeldCard},
 };
 use crate::{
-    call::{self, Call, CallBody, Operation},
+    call::{self, Call, CallBody, Operation, Rank},
     clock,
     error::{BoxError, CallError, CardFailure, Failure, lost},
     limits::LimitOverrides,
@@ -77,10 +77,7 @@ where
     }
 
     fn call(&mut self, mut request: Request<CallBody<B>>) -> Self::Future {
-        let mut call = match request.extensions().get::<Call>() {
-            Some(call) => call.clone(),
-            None => call::from_head(request.method(), request.uri(), request.headers()),
-        };
+        let mut call = call::come_past(&mut request, Rank::Card, &self.config.settings.order);
         if call.operation().is_none() {
             return CardConsistencyFuture::calling(self.inner.call(request), call, None);
         }

@@ -8,7 +8,7 @@ use tower_layer::Layer;
 use tower_service::Service;
 
 use super::{EndpointState, ProbeCacheBuilder, ProbeCacheService, SkillAvailability, core::Core};
-use crate::error::BoxError;
+use crate::{call::Order, error::BoxError};
 
 /// Knows from the calls themselves, and from as few probes as will do, whether A2A is spoken at an endpoint, and whether
 /// a skill is there in a region.
@@ -55,6 +55,7 @@ pub(super) struct Config<O> {
     pub(super) observer: O,
     pub(super) origin: Option<Uri>,
     pub(super) wait: Duration,
+    pub(super) order: Arc<Order>,
 }
 
 /// One endpoint that a layer knows.

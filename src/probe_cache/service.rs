@@ -18,7 +18,7 @@ use super::{
     place::Place,
 };
 use crate::{
-    call::{self, Call},
+    call::{self, Call, Rank},
     clock,
     error::{BoxError, CallError, CardFailure, Failure, lost},
     limits::LimitOverrides,
@@ -75,10 +75,7 @@ where
     }
 
     fn call(&mut self, mut request: Request<B>) -> Self::Future {
-        let mut call = match request.extensions().get::<Call>() {
-            Some(call) => call.clone(),
-            None => call::from_head(request.method(), request.uri(), request.headers()),
-        };
+        let mut call = call::come_past(&mut request, Rank::Probe, &self.config.order);
         if call.operation().is_none() {
             return ProbeCacheFuture::calling(self.inner.call(request), call, None);
         }

@@ -75,13 +75,27 @@ pub fn named() -> Group {
                 .over(BARE)
                 .budget(Budget::Ratio(TOWER_HTTP, 1.0))
                 .budget(Budget::Allocations(1.0)),
-            // Where nothing fails it has nothing to do.
+        ],
+    }
+}
+
+/// Rendering, where nothing fails and it has nothing to do.
+pub fn rendered() -> Group {
+    let body = corpus::request(SIZE);
+    let stacks =
+        Stacks::new(peer(), move |calls| (0..calls).map(|_| stacks::named(&body, Operation::SendMessage)).collect());
+    Group {
+        title: "unary, 1 KiB there and 1 KiB back, rendered where nothing fails".into(),
+        unit: "call",
+        units: CALLS,
+        rows: vec![
+            stacks.row(TERMINAL_STATE, |peer| TerminalStateLayer::new().layer(peer)),
             stacks
                 .row("RefusalResponseLayer over it", |peer| {
                     RefusalResponseLayer::new().layer(TerminalStateLayer::new().layer(peer))
                 })
                 .over(TERMINAL_STATE)
-                .budget(Budget::Nanoseconds(40.0))
+                .budget(Budget::Nanoseconds(60.0))
                 .budget(Budget::Allocations(0.0)),
         ],
     }
