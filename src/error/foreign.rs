@@ -1,6 +1,6 @@
 //! Errors of services below that type none: a layer that stands without a `TerminalStateLayer` types them.
 
-use std::sync::Arc;
+use std::{any::Any, sync::Arc};
 
 use super::{BoxError, CallError, Failure, recognise};
 use crate::{
@@ -29,4 +29,20 @@ pub(crate) fn broke_off(error: BoxError, call: &Call) -> CallError {
         failure.source = Some(Arc::new(error));
         CallError::new(failure)
     })
+}
+
+/// What a layer failed with that knows of no calls, as an observer is told of it. Nothing of a timer that fired: what it
+/// dropped was told of.
+pub(crate) fn foreign_in<E: 'static>(error: &E, call: Option<&Call>) -> Option<CallError> {
+    let error = (error as &dyn Any).downcast_ref::<BoxError>()?;
+    if transport::is_expired(&**error) {
+        return None;
+    }
+    let call = call.cloned().unwrap_or_default();
+    let known = transport::known(&**error);
+    let fault = known.unwrap_or(Fault { what: "a layer between the caller and the agent failed", ..Fault::LOST });
+    let elapsed = call.elapsed();
+    let mut failure = Failure::new(fault.kind(), fault.class, fault.what, call, elapsed);
+    failure.never_sent = fault.never_sent;
+    Some(CallError::new(failure))
 }

@@ -11,7 +11,8 @@ use tower_layer::Layer;
 use tower_service::Service;
 
 use crate::{
-    error::call_error_in,
+    call::Call,
+    error::{call_error_in, foreign_in},
     outcome::{self, Observe, Outcome},
 };
 
@@ -19,8 +20,10 @@ use crate::{
 /// whose observer does not hear of them: those that a card layer refused.
 ///
 /// Below [`CallLayer`](crate::CallLayer) and above the layers that refuse, with the observer that `TerminalStateLayer`
-/// has; an `Arc` of one is one. Of a failure that an observer was told of already it says nothing. A call that is dropped
-/// before it came down is not heard of at all.
+/// has; an `Arc` of one is one. Of a failure that an observer was told of already it says nothing. What another layer in
+/// between fails with by itself, as a [`BoxError`], is told of as [`RefusalResponseLayer`](crate::RefusalResponseLayer)
+/// renders it; of a timer there nothing is said, for the call that it drops is `abandoned` below. A call that is dropped
+/// before it came down is heard of by the observers of the layers that it waited in alone.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -100,7 +103,9 @@ where
 
     fn call(&mut self, request: Request<B>) -> Self::Future {
         let span = span_of(&request);
-        ObserveFuture { future: self.inner.call(request), observer: self.observer.clone(), span }
+        // For an error that knows of no call.
+        let call = if self.observer.listens() { request.extensions().get::<Call>().cloned() } else { None };
+        ObserveFuture { future: self.inner.call(request), observer: self.observer.clone(), call, span }
     }
 }
 
@@ -125,6 +130,7 @@ pin_project! {
         #[pin]
         future: F,
         observer: O,
+        call: Option<Call>,
         span: Span,
     }
 }
@@ -141,7 +147,8 @@ where
         let this = self.project();
         let result = ready!(this.future.poll(cx));
         if let Err(error) = &result
-            && let Some(error) = call_error_in(error)
+            && this.observer.listens()
+            && let Some(error) = call_error_in(error).or_else(|| foreign_in(error, this.call.as_ref()))
         {
             let outcome = Outcome::of_error(&error);
             #[cfg(feature = "tracing")]

@@ -6,7 +6,8 @@ use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use a2a_guard::card_consistency::{CardConsistencyLayer, CardStore};
+use a2a_guard::card_consistency::CardStore;
+use a2a_guard::guard::{GuardCards, GuardProbes};
 use a2a_guard::{CallLayer, Guard, Operation, ProbeCacheLayer, RefusalResponseLayer, TerminalStateLayer};
 use bytes::Bytes;
 use http::StatusCode;
@@ -129,7 +130,7 @@ fn within_budget(row: Row) -> Row {
     row.over(BARE).budget(Budget::Ratio(RESILIENCE, 1.5)).budget(Budget::Allocations(6.0))
 }
 
-type WholeGuard = Guard<(), CardConsistencyLayer, ProbeCacheLayer>;
+type WholeGuard = Guard<(), GuardCards, GuardProbes>;
 
 /// All layers, with the card of the agent in the store. What its first calls bring makes its endpoint a trusted one.
 fn guard(peer: &Peer) -> WholeGuard {
