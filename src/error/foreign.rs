@@ -31,18 +31,14 @@ pub(crate) fn broke_off(error: BoxError, call: &Call) -> CallError {
     })
 }
 
-/// What a layer failed with that knows of no calls, as an observer is told of it. Nothing of a timer that fired: what it
-/// dropped was told of.
-pub(crate) fn foreign_in<E: 'static>(error: &E, call: Option<&Call>) -> Option<CallError> {
+/// A call that a layer above turned away, which knows of no calls: shed, say. Nothing where the call may have come down, for
+/// then its end was told of there.
+pub(crate) fn turned_away<E: 'static>(error: &E, call: Option<&Call>) -> Option<CallError> {
     let error = (error as &dyn Any).downcast_ref::<BoxError>()?;
-    if transport::is_expired(&**error) {
-        return None;
-    }
+    let fault = transport::known(&**error).filter(|fault| fault.never_sent)?;
     let call = call.cloned().unwrap_or_default();
-    let known = transport::known(&**error);
-    let fault = known.unwrap_or(Fault { what: "a layer between the caller and the agent failed", ..Fault::LOST });
     let elapsed = call.elapsed();
     let mut failure = Failure::new(fault.kind(), fault.class, fault.what, call, elapsed);
-    failure.never_sent = fault.never_sent;
+    failure.never_sent = true;
     Some(CallError::new(failure))
 }

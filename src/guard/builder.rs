@@ -223,10 +223,8 @@ impl<O, C, R, P, M> GuardBuilder<O, C, R, P, M> {
     /// sent again ([`CallBody`](crate::CallBody)), above everything that can refuse a call, so that each attempt finds its
     /// own card. Default: none.
     ///
-    /// What such a layer itself fails with (a call that it sheds, say) is told of as [`RefusalResponseLayer`] renders it. A
-    /// timeout in it drops the call below, which is `abandoned`.
-    ///
-    /// [`RefusalResponseLayer`]: crate::RefusalResponseLayer
+    /// Of what such a layer itself fails with, the observer is told where nothing can have been sent: of a call that tower
+    /// sheds (feature `tower`). A timeout in it drops the call below, which is `abandoned`.
     pub fn retry<T>(self, layer: T) -> GuardBuilder<O, C, R, P, T> {
         let Self { plain, observer, cards, card_settings, probes, retrying: _ } = self;
         GuardBuilder { plain, observer, cards, card_settings, probes, retrying: layer }

@@ -12,7 +12,7 @@ use tower_service::Service;
 
 use crate::{
     call::Call,
-    error::{call_error_in, foreign_in},
+    error::{call_error_in, turned_away},
     outcome::{self, Observe, Outcome},
 };
 
@@ -20,10 +20,10 @@ use crate::{
 /// whose observer does not hear of them: those that a card layer refused.
 ///
 /// Below [`CallLayer`](crate::CallLayer) and above the layers that refuse, with the observer that `TerminalStateLayer`
-/// has; an `Arc` of one is one. Of a failure that an observer was told of already it says nothing. What another layer in
-/// between fails with by itself, as a [`BoxError`], is told of as [`RefusalResponseLayer`](crate::RefusalResponseLayer)
-/// renders it; of a timer there nothing is said, for the call that it drops is `abandoned` below. A call that is dropped
-/// before it came down is heard of by the observers of the layers that it waited in alone.
+/// has; an `Arc` of one is one. Of a failure that an observer was told of already it says nothing. Of what other layers in
+/// between fail with it tells where that is known to have come down to nobody: a call that tower sheds (feature `tower`) is
+/// `refused/unavailable`. A call that is dropped before it came down is heard of by the observers of the layers that it
+/// waited in alone.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -148,7 +148,7 @@ where
         let result = ready!(this.future.poll(cx));
         if let Err(error) = &result
             && this.observer.listens()
-            && let Some(error) = call_error_in(error).or_else(|| foreign_in(error, this.call.as_ref()))
+            && let Some(error) = call_error_in(error).or_else(|| turned_away(error, this.call.as_ref()))
         {
             let outcome = Outcome::of_error(&error);
             #[cfg(feature = "tracing")]
