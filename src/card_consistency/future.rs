@@ -256,7 +256,9 @@ where
             let fetch = Box::pin(waiting.config.store.get(ask.bound(left)));
             State::Waiting { wish: Wish::Fetching { fetch }, waiting: Some(waiting) }
         }
-        Err(failure) => State::Refused { error: Some(waiting.config.refuse(call, failure, waiting.request.extensions())) },
+        Err(failure) => {
+            State::Refused { error: Some(waiting.config.refuse(call, failure, waiting.request.extensions())) }
+        }
     }
 }
 

@@ -193,16 +193,8 @@ impl<O> TerminalStateBuilder<O> {
     where
         P: Observe,
     {
-        let Self {
-            limits,
-            overrides,
-            strict,
-            adapt_downgrade,
-            send_grpc_timeout,
-            catch_panics,
-            observer: _,
-            recovery,
-        } = self;
+        let Self { limits, overrides, strict, adapt_downgrade, send_grpc_timeout, catch_panics, observer: _, recovery } =
+            self;
         TerminalStateBuilder {
             limits,
             overrides,
@@ -244,16 +236,8 @@ impl<O> TerminalStateBuilder<O> {
     }
 
     fn layer_of(self, per_operation: [Option<Box<Bounds>>; Operation::COUNT]) -> TerminalStateLayer<O> {
-        let Self {
-            limits,
-            overrides: _,
-            strict,
-            adapt_downgrade,
-            send_grpc_timeout,
-            catch_panics,
-            observer,
-            recovery,
-        } = self;
+        let Self { limits, overrides: _, strict, adapt_downgrade, send_grpc_timeout, catch_panics, observer, recovery } =
+            self;
         let config = Config {
             bounds: Bounds::new(limits),
             per_operation,

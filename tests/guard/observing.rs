@@ -127,7 +127,8 @@ async fn of_a_call_that_a_layer_in_between_fails() {
     let service = guard.layer(agent([done().after(s(3)), done()]));
     let (one, other) = tokio::join!(service.clone().oneshot(V1.send()), service.clone().oneshot(V1.send()));
     assert!(one.is_ok() && other.as_ref().err().is_some_and(|error| !error.is::<CallError>()));
-    let shed = if cfg!(feature = "tower") { &["refused/unavailable", "success/success"][..] } else { &["success/success"] };
+    let shed =
+        if cfg!(feature = "tower") { &["refused/unavailable", "success/success"][..] } else { &["success/success"] };
     assert_eq!(notes.words(), shed);
 }
 
