@@ -288,7 +288,8 @@ async fn a_task_that_was_asked_for_and_finished_is_not_canceled() {
 #[tokio::test(start_paused = true)]
 async fn an_id_that_was_cut_cancels_nobodys_task() {
     for dialect in [V1, V03, Rest] {
-        let named = |id: &str| Bytes::from(String::from_utf8_lossy(&dialect.task_event("WORKING")).replace("task-1", id));
+        let named =
+            |id: &str| Bytes::from(String::from_utf8_lossy(&dialect.task_event("WORKING")).replace("task-1", id));
         for (length, cancels) in [(1024, 1), (1025, 0)] {
             let begun = MockBody::of([named(&"t".repeat(length))]).hang();
             let (mut stack, notes, aside) = dropping([Answer::sse(begun)], [done()]);
