@@ -20,12 +20,15 @@ use crate::{
 
 use Dialect::{Rest, V1};
 
+/// What stood below what.
+type Mistake = (&'static str, &'static str);
+
 /// What the outcomes of calls say of the order.
 #[derive(Clone, Default)]
-struct Mistakes(Arc<Mutex<Vec<Option<(&'static str, &'static str)>>>>);
+struct Mistakes(Arc<Mutex<Vec<Option<Mistake>>>>);
 
 impl Mistakes {
-    fn take(&self) -> Vec<Option<(&'static str, &'static str)>> {
+    fn take(&self) -> Vec<Option<Mistake>> {
         std::mem::take(&mut self.0.lock().unwrap())
     }
 
