@@ -111,10 +111,15 @@ enum End {
 }
 
 fn end(headers: &HeaderMap, asked: &Asked) -> End {
+    // Most calls ask for no stream, and get none.
+    let (call, binding) = (asked.call(), asked.binding());
+    if binding != Some(Binding::Grpc) && call.operation().is_some() && !call.is_streaming() {
+        return End::Body;
+    }
     // Plain bytes among coded ones would be garbage.
     let coded =
         || headers.get(CONTENT_ENCODING).is_some_and(|coding| !coding.as_bytes().eq_ignore_ascii_case(b"identity"));
-    match (MediaType::of(headers.get(CONTENT_TYPE).map(http::HeaderValue::as_bytes)), asked.binding()) {
+    match (MediaType::of(headers.get(CONTENT_TYPE).map(http::HeaderValue::as_bytes)), binding) {
         (MediaType::EventStream, Some(Binding::JsonRpc | Binding::HttpJson)) if !coded() => End::Event,
         (MediaType::Grpc, Some(Binding::Grpc)) => End::Trailers,
         _ => End::Body,
