@@ -181,7 +181,8 @@ impl<O> TerminalStateBuilder<O> {
     /// always does. Under `panic = "abort"` nothing is caught.
     ///
     /// A future or body that panics is dropped at once and never polled again; if its drop panics too, that is caught as
-    /// well, and so is any other drop of it. The service stays and is called again, with whatever state the panic left it
+    /// well, and so is any other drop of it. (Two destructors that panic in one drop abort the process, as they do
+    /// everywhere.) The service stays and is called again, with whatever state the panic left it
     /// in; an `axum::Router` has none.
     pub fn catch_panics(mut self, catch: bool) -> Self {
         self.catch_panics = catch;
