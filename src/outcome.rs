@@ -48,6 +48,18 @@ impl OutcomeKind {
             Self::Abandoned => "abandoned",
         }
     }
+
+    /// Every outcome there is.
+    pub const ALL: &'static [Self] = &[
+        Self::Success,
+        Self::Refused,
+        Self::Broken,
+        Self::Timeout,
+        Self::Card,
+        Self::Stale,
+        Self::Transport,
+        Self::Abandoned,
+    ];
 }
 
 impl fmt::Display for OutcomeKind {
