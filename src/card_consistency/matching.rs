@@ -148,7 +148,7 @@ impl Rules {
                 let path = match tenant.filter(|_| !found.tenant_in_path) {
                     _ if !is_current && prefix.ends_with("/v1") => format!("{prefix}/card"),
                     _ if !is_current => format!("{prefix}/v1/card"),
-                    Some(tenant) => format!("{prefix}/{}/extendedAgentCard", tenant::as_segment(tenant)),
+                    Some(tenant) => format!("{prefix}/{}/extendedAgentCard", tenant::as_segment(tenant)?),
                     None => format!("{prefix}/extendedAgentCard"),
                 };
                 let uri = with_path(uri, &path)?;
