@@ -31,7 +31,8 @@ mod words;
 
 pub use crate::{
     call::{
-        Binding, Call, CallBody, CallFuture, CallLayer, CallService, Capability, Operation, ProtocolVersion, Shape,
+        Binding, Call, CallBody, CallFuture, CallLayer, CallService, Capability, Operation, OrderMistake,
+        ProtocolVersion, Shape,
     },
     error::{
         AgentCardResolutionError, BoxError, CallError, CapabilityNegotiationError, CapabilityTimeout, CardFailure,

@@ -3,7 +3,7 @@ use std::{sync::Arc, time::Duration};
 use http::HeaderName;
 use tower_layer::Layer;
 
-use super::CallService;
+use super::{CallService, Order};
 
 /// Names each call: reads operation, binding, version, JSON-RPC id, tenant and task id off the request and puts them,
 /// as a [`Call`](crate::Call), into its extensions.
@@ -33,6 +33,7 @@ pub(super) struct Config {
     pub(super) skill_header: Option<HeaderName>,
     pub(super) region_header: Option<HeaderName>,
     pub(super) base_path: Option<Box<str>>,
+    pub(super) order: Arc<Order>,
 }
 
 impl Default for CallLayer {
@@ -53,6 +54,7 @@ impl CallLayer {
             skill_header: None,
             region_header: None,
             base_path: None,
+            order: Arc::default(),
         };
         Self { config: Arc::new(config) }
     }

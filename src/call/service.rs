@@ -16,7 +16,7 @@ use tokio::{
 };
 use tower_service::Service;
 
-use super::{Call, CallBody, layer::Config, naming::Naming, reading::Reading};
+use super::{Call, CallBody, layer::Config, naming::Naming, order, reading::Reading};
 use crate::{clock, limits::LimitOverrides};
 
 /// The service of [`CallLayer`](crate::CallLayer).
@@ -47,12 +47,16 @@ where
 
     fn call(&mut self, request: Request<B>) -> CallFuture<S, B> {
         let (mut parts, body) = request.into_parts();
-        let given = parts.extensions.get::<Call>();
+        let given = parts.extensions.get_mut::<Call>();
         let is_named = |call: &Call| call.began().is_some() || (call.operation().is_some() && call.binding().is_some());
-        if given.is_some_and(is_named) {
-            return self.pass(Request::from_parts(parts, CallBody::unread(body)));
-        }
-        let given = given.cloned().unwrap_or_default();
+        let given = match given {
+            Some(named) if is_named(named) => {
+                order::begin_named(named);
+                return self.pass(Request::from_parts(parts, CallBody::unread(body)));
+            }
+            Some(given) => order::begin(given, &self.config.order),
+            None => order::begin_unnamed(&mut parts.extensions, &self.config.order),
+        };
         let began = Instant::now();
         let mut naming = Naming::new(&self.config, given, &parts, began);
         if !naming.wants_body() {

@@ -6,7 +6,7 @@ use tower_layer::Layer;
 use super::{
     Admission, CardConsistencyService, CardStore, CardStoreError, Direct, FirstEventExtension, Resolve, matching::Rules,
 };
-use crate::{card::UrlPolicy, outcome::Observe};
+use crate::{call::Order, card::UrlPolicy, limits::CENTURY, outcome::Observe};
 
 /// Refuses calls that the target's Agent Card does not cover, before they are sent.
 ///
@@ -49,6 +49,7 @@ pub(super) struct Settings {
     pub(super) origin: Option<Uri>,
     pub(super) wait: Duration,
     pub(super) extended_card: bool,
+    pub(super) order: Arc<Order>,
 }
 
 impl CardConsistencyLayer {
@@ -58,7 +59,8 @@ impl CardConsistencyLayer {
     pub fn new(store: CardStore) -> Self {
         let urls = Arc::new(UrlPolicy::strict());
         let rules = Rules { urls, admissions: Vec::new(), strict: false, first_event: None };
-        let settings = Settings { rules, origin: None, wait: Duration::from_secs(10), extended_card: false };
+        let wait = Duration::from_secs(10);
+        let settings = Settings { rules, origin: None, wait, extended_card: false, order: Arc::default() };
         Self { config: Arc::new(Config { store, resolver: Direct, observer: (), settings }) }
     }
 }
@@ -144,7 +146,8 @@ impl<R, O> CardConsistencyLayer<R, O> {
         R: Clone,
         O: Clone,
     {
-        self.set(|settings| settings.wait = wait)
+        // A century is no bound, and instants have an end.
+        self.set(|settings| settings.wait = wait.min(CENTURY))
     }
 
     /// Registers which shapes a capability admits; others are refused.

@@ -13,7 +13,8 @@ use crate::{
 
 /// All layers in one, in the right order: every call through it ends, in success, a typed refusal or a typed timeout.
 ///
-/// `O` is the observer, `C` the card layer, `P` the probe layer and `M` the retry layer; `Identity` where there is none.
+/// `O` is the observer, `C` the card layer ([`GuardCards`](super::GuardCards)), `P` the probe layer
+/// ([`GuardProbes`](super::GuardProbes)) and `M` the retry layer; `Identity` where there is none.
 ///
 /// ```
 /// # use std::convert::Infallible;

@@ -18,13 +18,14 @@ use tower_service::Service;
 
 use super::{
     TerminalStateBody, TerminalStateFuture,
+    contained::{Panicked, contain},
     deadline::LEFT_ALONE,
     flight::{Flight, Timed},
     layer::Config,
     rescue::Origin,
 };
 use crate::{
-    call::{self, Binding, Call},
+    call::{self, Binding, Rank},
     error::{BoxError, CallError},
     limits::LimitOverrides,
     outcome::{Class, Observe, OutcomeKind},
@@ -51,6 +52,7 @@ struct Readiness {
 enum NotReady {
     Timeout(Duration),
     Error(BoxError),
+    Panicked(Panicked),
 }
 
 impl<S, O> TerminalStateService<S, O> {
@@ -94,7 +96,17 @@ where
             return Poll::Ready(Ok(()));
         }
         // The client first: one that is ready now is ready, however late.
-        match self.inner.poll_ready(cx) {
+        let polled = match self.config.catch_panics {
+            false => self.inner.poll_ready(cx),
+            true => match contain(|| self.inner.poll_ready(cx)) {
+                Ok(polled) => polled,
+                Err(panicked) => {
+                    self.readiness = Readiness { failed: Some(NotReady::Panicked(panicked)), ..Readiness::default() };
+                    return Poll::Ready(Ok(()));
+                }
+            },
+        };
+        match polled {
             Poll::Ready(result) => {
                 self.readiness =
                     Readiness { failed: result.err().map(|e| NotReady::Error(e.into())), ..Readiness::default() };
@@ -105,10 +117,7 @@ where
     }
 
     fn call(&mut self, mut request: Request<B>) -> Self::Future {
-        let call = match request.extensions().get::<Call>() {
-            Some(call) => call.clone(),
-            None => call::from_head(request.method(), request.uri(), request.headers()),
-        };
+        let call = call::come_past(&mut request, Rank::Terminal, &self.config.order);
         let target = call.target().is_none().then(|| request.uri().clone());
         let overrides = request.extensions().get::<LimitOverrides>();
         let is_grpc = call.binding() == Some(Binding::Grpc);
@@ -136,6 +145,14 @@ where
             request.headers_mut().insert("grpc-timeout", left);
         }
         match self.readiness.failed.take() {
+            None if self.config.catch_panics => match contain(|| self.inner.call(request)) {
+                Ok(future) => TerminalStateFuture::called(future, Timed::boxed(flight)),
+                Err(panicked) => {
+                    let error = flight.panicked(panicked);
+                    flight.fail(&error);
+                    TerminalStateFuture::failed(error)
+                }
+            },
             None => TerminalStateFuture::called(self.inner.call(request), Timed::boxed(flight)),
             Some(failed) => {
                 let error = failed.into_error(&flight);
@@ -182,6 +199,7 @@ impl NotReady {
                 CallError::new(failure)
             }
             Self::Error(error) => flight.lost(error, true),
+            Self::Panicked(panicked) => flight.panicked_unsent(panicked),
         }
     }
 }

@@ -16,6 +16,7 @@ use http_body::Body;
 use super::{
     answer::AnswerJudge,
     body::Replay,
+    contained::{Contained, Panicked},
     deadline::{Due, Phase},
     flight::{FRAMES_PER_POLL, Flight, Timed},
     grpc::{self, Kept},
@@ -70,7 +71,7 @@ impl Whole {
     /// Reads on, until there is a verdict.
     pub(super) fn poll<B, O>(
         &mut self,
-        mut body: Pin<&mut B>,
+        mut body: Pin<&mut Contained<B>>,
         cx: &mut Context<'_>,
         mut timed: Pin<&mut Timed<O>>,
     ) -> Poll<Judged>
@@ -82,6 +83,9 @@ impl Whole {
         for _ in 0..FRAMES_PER_POLL {
             let frame = body.as_mut().poll_frame(cx);
             if frame.is_pending() {
+                if let Some(panicked) = body.as_mut().panicked() {
+                    return Poll::Ready(self.panicked(panicked, timed.as_mut().flight()));
+                }
                 let due = ready!(timed.as_mut().poll_bounds(cx));
                 return Poll::Ready(self.bound_reached(due, timed.as_mut().flight()));
             }
@@ -328,6 +332,18 @@ impl Whole {
         }
         flight.note_what_came();
         Err(flight.cut(error))
+    }
+
+    fn panicked<O>(&mut self, panicked: Panicked, flight: &mut Flight<O>) -> Judged
+    where
+        O: Observe,
+    {
+        if self.status_decides() {
+            self.truncated = true;
+            return self.refusal(flight);
+        }
+        flight.note_what_came();
+        Err(flight.panicked(panicked))
     }
 
     fn bound_reached<O>(&mut self, due: Due, flight: &mut Flight<O>) -> Judged

@@ -371,10 +371,10 @@ impl Equivalent<CardKey> for Borrowed<'_> {
         self.version == key.version
             && self.credential == key.credential
             && self.extended == key.extended
-            && *self.authority == *key.authority
+            && words::equal(self.authority.as_bytes(), key.authority.as_bytes())
             && words::equal(self.path.as_bytes(), key.path.as_bytes())
             && self.scheme == key.scheme()
-            && *self.tenant == *key.tenant
+            && words::equal(self.tenant.as_bytes(), key.tenant.as_bytes())
             && self.headers_equal(&key.headers)
     }
 }
