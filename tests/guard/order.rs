@@ -20,12 +20,15 @@ use crate::{
 
 use Dialect::{Rest, V1};
 
+/// The layer that stands below, and the one above it.
+type Pair = (&'static str, &'static str);
+
 /// What the outcomes of calls say of the order.
 #[derive(Clone, Default)]
-struct Mistakes(Arc<Mutex<Vec<Option<(&'static str, &'static str)>>>>);
+struct Mistakes(Arc<Mutex<Vec<Option<Pair>>>>);
 
 impl Mistakes {
-    fn take(&self) -> Vec<Option<(&'static str, &'static str)>> {
+    fn take(&self) -> Vec<Option<Pair>> {
         std::mem::take(&mut self.0.lock().unwrap())
     }
 
