@@ -5,7 +5,7 @@ use std::{ops::Deref, time::Duration};
 use crate::call::Operation;
 
 /// Sums of instants and bounds must not overflow; nobody waits for a century.
-const CENTURY: Duration = Duration::from_secs(100 * 365 * 86_400);
+pub(crate) const CENTURY: Duration = Duration::from_secs(100 * 365 * 86_400);
 
 macro_rules! bounds {
     ($(#[$ready_doc:meta])* ready: Duration = $ready:expr; $($(#[$doc:meta])* $name:ident: $type:ty = $default:expr;)*) => {

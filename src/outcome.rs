@@ -48,6 +48,18 @@ impl OutcomeKind {
             Self::Abandoned => "abandoned",
         }
     }
+
+    /// Every outcome there is.
+    pub const ALL: &'static [Self] = &[
+        Self::Success,
+        Self::Refused,
+        Self::Broken,
+        Self::Timeout,
+        Self::Card,
+        Self::Stale,
+        Self::Transport,
+        Self::Abandoned,
+    ];
 }
 
 impl fmt::Display for OutcomeKind {
@@ -220,8 +232,8 @@ impl<'a> Outcome<'a> {
         }
     }
 
-    /// That of a call which its caller let go of before it came down to where its end is judged.
-    pub(crate) fn abandoned(call: &'a Call) -> Self {
+    /// That of a call whose caller let go of it before it came down there.
+    pub(crate) fn of_abandoned(call: &'a Call) -> Self {
         Self {
             kind: OutcomeKind::Abandoned,
             class: Class::Abandoned,

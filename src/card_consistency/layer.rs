@@ -6,7 +6,7 @@ use tower_layer::Layer;
 use super::{
     Admission, CardConsistencyService, CardStore, CardStoreError, Direct, FirstEventExtension, Resolve, matching::Rules,
 };
-use crate::{call::Order, card::UrlPolicy, outcome::Observe};
+use crate::{call::Order, card::UrlPolicy, limits::CENTURY, outcome::Observe};
 
 /// Refuses calls that the target's Agent Card does not cover, before they are sent.
 ///
@@ -146,7 +146,8 @@ impl<R, O> CardConsistencyLayer<R, O> {
         R: Clone,
         O: Clone,
     {
-        self.set(|settings| settings.wait = wait)
+        // A century is no bound, and instants have an end.
+        self.set(|settings| settings.wait = wait.min(CENTURY))
     }
 
     /// Registers which shapes a capability admits; others are refused.

@@ -103,8 +103,7 @@ where
                 Ok(()) => {
                     let watch = Watch { asked: Asked::of(&call, request.body()), card };
                     let _for_the_layers_below = clock::hand_down(now);
-                    let future = self.inner.call(request);
-                    CardConsistencyFuture::calling(future, call, Some(watch))
+                    CardConsistencyFuture::calling(self.inner.call(request), call, Some(watch))
                 }
                 Err(failure) => self.refuse(&call, failure, request.extensions()),
             },
@@ -253,7 +252,7 @@ where
 
     /// Tells the observer of a call that its caller let go of here.
     pub(super) fn tell_abandoned(&self, call: &Call, extensions: &Extensions) {
-        outcome::tell(&self.observer, &Outcome::abandoned(call).within(extensions));
+        outcome::tell(&self.observer, &Outcome::of_abandoned(call).within(extensions));
     }
 }
 

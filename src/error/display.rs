@@ -5,10 +5,12 @@ use std::fmt;
 use http::Uri;
 
 use super::{CallError, Failure, chain};
-use crate::{outcome::OutcomeKind, wire::text::escape};
+use crate::{call::Binding, outcome::OutcomeKind, wire::text::escape};
 
 /// At most so many characters of a peer's text in a message.
 const PEER_TEXT: usize = 120;
+/// The longest of gRPC's names has 19.
+const STATUS_NAME: usize = 32;
 
 /// At most so many skills.
 const SKILLS: usize = 8;
@@ -62,6 +64,8 @@ fn cause(failure: &Failure, error: &CallError, f: &mut fmt::Formatter<'_>) -> fm
         }
         if let Some(code) = peer.code {
             write!(f, " {code}")?;
+        } else if let (Some(Binding::Grpc), Some(status)) = (failure.call.binding(), &peer.status) {
+            write!(f, " gRPC {}", escape(status, STATUS_NAME))?;
         }
         if let Some(status) = failure.seen.status.filter(|status| !status.is_success()) {
             write!(f, " under HTTP {}", status.as_u16())?;

@@ -13,7 +13,7 @@ use super::{
     SkillAvailability,
     availability::Entry,
     endpoint::Standing,
-    key::PlaceRef,
+    key::CallRef,
     place::{Place, Places},
     probe::Probe,
     prober::{Prober, Question},
@@ -76,10 +76,8 @@ impl Core {
             Some(Binding::Grpc) => uri.path().rsplit_once('/').map_or("", |(service, _)| service),
             _ => uri.path(),
         };
-        let Some(at) = PlaceRef::new(uri, path, headers, &self.tenant_headers, call) else {
-            return Err(Box::new(Instead::Relative));
-        };
-        let place = self.places.find(&at, last);
+        let at = CallRef::new(uri, path, headers, &self.tenant_headers, call);
+        let Some(place) = self.places.find(&at, last) else { return Err(Box::new(Instead::Relative)) };
         let millis = place.clock.millis(now);
         if let Some(entry) = &place.entry {
             let available = entry.look().0 > millis;
@@ -102,7 +100,7 @@ impl Core {
     fn ask(
         &self,
         place: &Arc<Place>,
-        at: &PlaceRef<'_>,
+        at: &CallRef<'_>,
         (method, uri, headers): (&Method, &Uri, &HeaderMap),
         call: &Call,
         now: Millis,
@@ -119,8 +117,8 @@ impl Core {
                 // Where no probe can be written, the call's own outcome tells.
                 let Some(probe) = prober.probe(call, method, uri, headers) else { return Ok(()) };
                 let endpoint = Arc::clone(&place.endpoint);
-                let question = Question { key: at.endpoint(), endpoint, probe: Arc::new(probe) };
-                let card = self.cards.as_ref().and_then(|cards| card_of(cards, uri, at.path(), headers, call));
+                let question = Question { key: place.endpoint_key(), endpoint, probe: Arc::new(probe) };
+                let card = self.cards.as_ref().and_then(|cards| card_of(cards, uri, at.path, headers, call));
                 let (prober, place) = (Arc::clone(prober), Arc::clone(place));
                 Err(Box::new(Instead::Ask(Asking { question, prober, place, card })))
             }

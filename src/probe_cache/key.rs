@@ -34,58 +34,85 @@ pub(super) struct PlaceKey {
 /// The same, borrowed from a call.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PlaceRef<'a> {
+    pub(super) call: CallRef<'a>,
     scheme: &'a str,
     host: &'a str,
     port: u16,
-    path: &'a str,
-    tenant: &'a str,
+}
+
+/// What of a call tells where it goes and what it wants there, as it stands in the call.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct CallRef<'a> {
+    pub(super) uri: &'a Uri,
+    /// What stands in front of the operation over HTTP+JSON, the whole path over JSON-RPC.
+    pub(super) path: &'a str,
     names: &'a [HeaderName],
     headers: &'a HeaderMap,
+    tenant: &'a str,
     dialect: u32,
     pub(super) skill: &'a str,
     pub(super) region: &'a str,
 }
 
-impl<'a> PlaceRef<'a> {
-    /// `path`: what stands in front of the operation over HTTP+JSON, the whole path otherwise. `None` for a URI that is
-    /// not absolute.
+impl<'a> CallRef<'a> {
+    #[inline]
     pub(super) fn new(
         uri: &'a Uri,
         path: &'a str,
         headers: &'a HeaderMap,
         names: &'a [HeaderName],
         call: &'a Call,
-    ) -> Option<Self> {
-        let scheme = uri.scheme_str()?;
-        let (host, port) = words::host_and_port(uri.authority().map(Authority::as_str)?);
+    ) -> Self {
         // Calls about a task that is there already say nothing of skills.
         let (skill, region) = match call.skill() {
             Some(skill) if !skill.is_empty() && call.begins_task() => (skill, call.region().unwrap_or_default()),
             _ => ("", ""),
         };
-        Some(Self {
-            scheme,
-            host,
-            // Of the two schemes there are, by their length.
-            port: port.unwrap_or(if scheme.len() == "http".len() { 80 } else { 443 }),
-            path,
-            tenant: call.tenant().unwrap_or_default(),
-            names,
-            headers,
-            dialect: dialect(call.binding(), call.version()),
-            skill,
-            region,
-        })
+        let dialect = dialect(call.binding(), call.version());
+        Self { uri, path, names, headers, tenant: call.tenant().unwrap_or_default(), dialect, skill, region }
     }
 
-    pub(super) fn path(&self) -> &'a str {
-        self.path
+    /// Where it goes; `None` for a URI that is not absolute.
+    pub(super) fn place(self) -> Option<PlaceRef<'a>> {
+        let scheme = self.uri.scheme_str()?;
+        let (host, port) = words::host_and_port(self.uri.authority().map(Authority::as_str)?);
+        // Of the two schemes there are, by their length.
+        let port = port.unwrap_or(if scheme.len() == "http".len() { 80 } else { 443 });
+        Some(PlaceRef { call: self, scheme, host, port })
     }
 
-    pub(super) fn endpoint(self) -> EndpointKey {
-        self.to_key().endpoint
+    /// Whether the call is like the one that a key was made of: `uri` is that one's.
+    ///
+    /// An origin can be spelled in more ways than one. Calls that spell it alike need not have it taken apart.
+    #[inline]
+    pub(super) fn is_like(&self, uri: &Uri, key: &PlaceKey) -> bool {
+        self.rest_equals(key)
+            && self.uri.scheme() == uri.scheme()
+            && match (self.uri.authority(), uri.authority()) {
+                (Some(ours), Some(theirs)) => words::equal(ours.as_str().as_bytes(), theirs.as_str().as_bytes()),
+                _ => false,
+            }
     }
 
+    /// Everything but the origin.
+    #[inline]
+    fn rest_equals(&self, PlaceKey { endpoint: key, skill, region }: &PlaceKey) -> bool {
+        self.dialect == key.dialect
+            && words::equal(self.path.as_bytes(), key.path.as_bytes())
+            && words::equal(self.skill.as_bytes(), skill.as_bytes())
+            && words::equal(self.region.as_bytes(), region.as_bytes())
+            && words::equal(self.tenant.as_bytes(), key.tenant.as_bytes())
+            && (self.names.is_empty() || self.values().eq(key.headers.iter().map(|(index, value)| (*index, value))))
+    }
+
+    fn values(&self) -> impl Iterator<Item = (usize, &'a HeaderValue)> + use<'a> {
+        let headers = self.headers;
+        let each = move |(index, name)| headers.get_all(name).iter().map(move |value| (index, value));
+        self.names.iter().enumerate().flat_map(each)
+    }
+}
+
+impl<'a> PlaceRef<'a> {
     /// Its origin, as a URL.
     pub(super) fn origin(&self) -> String {
         format!("{}://{}:{}", self.scheme, self.host, self.port)
@@ -97,20 +124,14 @@ impl<'a> PlaceRef<'a> {
                 scheme: self.scheme.to_ascii_lowercase().into(),
                 host: self.host.to_ascii_lowercase().into(),
                 port: self.port,
-                path: self.path.into(),
-                tenant: self.tenant.into(),
-                headers: self.values().map(|(index, value)| (index, value.clone())).collect(),
-                dialect: self.dialect,
+                path: self.call.path.into(),
+                tenant: self.call.tenant.into(),
+                headers: self.call.values().map(|(index, value)| (index, value.clone())).collect(),
+                dialect: self.call.dialect,
             },
-            skill: self.skill.into(),
-            region: self.region.into(),
+            skill: self.call.skill.into(),
+            region: self.call.region.into(),
         }
-    }
-
-    fn values(&self) -> impl Iterator<Item = (usize, &'a HeaderValue)> + use<'a> {
-        let headers = self.headers;
-        let each = move |(index, name)| headers.get_all(name).iter().map(move |value| (index, value));
-        self.names.iter().enumerate().flat_map(each)
     }
 }
 
@@ -161,22 +182,18 @@ impl Hash for PlaceKey {
 
 impl Hash for PlaceRef<'_> {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        endpoint(state, (self.host, self.port, self.dialect), (self.path, self.tenant), self.values());
-        wish(state, self.skill, self.region);
+        let call = &self.call;
+        endpoint(state, (self.host, self.port, call.dialect), (call.path, call.tenant), call.values());
+        wish(state, call.skill, call.region);
     }
 }
 
 impl Equivalent<PlaceKey> for PlaceRef<'_> {
-    fn equivalent(&self, PlaceKey { endpoint: key, skill, region }: &PlaceKey) -> bool {
-        self.port == key.port
-            && self.dialect == key.dialect
-            && words::equal(self.path.as_bytes(), key.path.as_bytes())
-            && words::equal_in_any_case(self.host.as_bytes(), key.host.as_bytes())
-            && words::equal(self.skill.as_bytes(), skill.as_bytes())
-            && words::equal(self.region.as_bytes(), region.as_bytes())
-            && words::equal_in_any_case(self.scheme.as_bytes(), key.scheme.as_bytes())
-            && words::equal(self.tenant.as_bytes(), key.tenant.as_bytes())
-            && (self.names.is_empty() || self.values().eq(key.headers.iter().map(|(index, value)| (*index, value))))
+    fn equivalent(&self, key: &PlaceKey) -> bool {
+        self.port == key.endpoint.port
+            && self.call.rest_equals(key)
+            && words::equal_in_any_case(self.host.as_bytes(), key.endpoint.host.as_bytes())
+            && words::equal_in_any_case(self.scheme.as_bytes(), key.endpoint.scheme.as_bytes())
     }
 }
 
@@ -228,11 +245,15 @@ mod tests {
     /// Whether a call to the second finds what is kept for the first.
     fn same(first: (&str, &Call, &HeaderMap), second: (&str, &Call, &HeaderMap)) -> bool {
         let uris = (first.0.parse::<Uri>().unwrap(), second.0.parse::<Uri>().unwrap());
-        let first = PlaceRef::new(&uris.0, uris.0.path(), first.2, &TENANT, first.1).unwrap();
-        let second = PlaceRef::new(&uris.1, uris.1.path(), second.2, &TENANT, second.1).unwrap();
+        let first = CallRef::new(&uris.0, uris.0.path(), first.2, &TENANT, first.1).place().unwrap();
+        let second = CallRef::new(&uris.1, uris.1.path(), second.2, &TENANT, second.1).place().unwrap();
         let key = first.to_key();
         let same = second.equivalent(&key);
         assert_eq!(same, second.to_key() == key);
+        // Spelled alike, that shows at once; spelled otherwise, it need not.
+        assert!(same || !second.call.is_like(&uris.0, &key));
+        let spelled_alike = uris.0.authority().unwrap().as_str() == uris.1.authority().unwrap().as_str();
+        assert!(!same || !spelled_alike || second.call.is_like(&uris.0, &key));
         if same {
             assert_eq!((hash_of(&second), hash_of(&second.to_key())), (hash_of(&key), hash_of(&key)));
         }
@@ -296,6 +317,6 @@ mod tests {
     #[test]
     fn a_relative_uri_is_no_place() {
         let uri = Uri::from_static("/a2a");
-        assert!(PlaceRef::new(&uri, "/a2a", &HeaderMap::new(), &[], &send()).is_none());
+        assert!(CallRef::new(&uri, "/a2a", &HeaderMap::new(), &[], &send()).place().is_none());
     }
 }

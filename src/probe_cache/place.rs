@@ -1,20 +1,22 @@
 //! What one call goes by: its endpoint, and the skill that it wants there. Found in one look-up.
 
-use std::{convert::Infallible, sync::Arc};
+use std::{convert::Infallible, fmt, sync::Arc};
 
-use quick_cache::{DefaultHashBuilder, Equivalent, Lifecycle, UnitWeighter, sync::Cache};
+use http::Uri;
+use quick_cache::{DefaultHashBuilder, Lifecycle, UnitWeighter, sync::Cache};
 
 use super::{
     SkillAvailability, SkillKey,
     availability::Entry,
     endpoint::{Endpoint, Terms},
-    key::{EndpointKey, PlaceKey, PlaceRef},
+    key::{CallRef, EndpointKey, PlaceKey, PlaceRef},
 };
 use crate::{card::Origin, clock::Clock};
 
-#[derive(Debug)]
 pub(super) struct Place {
     key: PlaceKey,
+    /// That of the call which it was made for.
+    uri: Uri,
     pub(super) endpoint: Arc<Endpoint>,
     /// Of a call that names a skill and begins a task.
     pub(super) entry: Option<Arc<Entry>>,
@@ -53,20 +55,23 @@ impl Places {
         }
     }
 
-    /// The place of a call; `last` is that of the last call through the same handle, which mostly went there too.
+    /// The place of a call, if its URI is absolute; `last` is that of the last call through the same handle, which
+    /// mostly went there too.
     #[inline]
-    pub(super) fn find(&self, at: &PlaceRef<'_>, last: &mut Option<Arc<Place>>) -> Arc<Place> {
+    pub(super) fn find(&self, call: &CallRef<'_>, last: &mut Option<Arc<Place>>) -> Option<Arc<Place>> {
         match last {
-            Some(place) if at.equivalent(&place.key) && !place.is_gone() => Arc::clone(place),
-            _ => Arc::clone(last.insert(self.look_up(at))),
+            Some(place) if call.is_like(&place.uri, &place.key) && !place.is_gone() => Some(Arc::clone(place)),
+            _ => self.look_up(call, last),
         }
     }
 
-    fn look_up(&self, at: &PlaceRef<'_>) -> Arc<Place> {
-        match self.places.get(at) {
+    fn look_up(&self, call: &CallRef<'_>, last: &mut Option<Arc<Place>>) -> Option<Arc<Place>> {
+        let at = call.place()?;
+        let place = match self.places.get(&at) {
             Some(place) if !place.is_gone() => place,
-            _ => self.make(at),
-        }
+            _ => self.make(&at),
+        };
+        Some(Arc::clone(last.insert(place)))
     }
 
     #[cold]
@@ -79,9 +84,15 @@ impl Places {
         };
         let entry = Origin::parse(&at.origin())
             .ok()
-            .filter(|_| !at.skill.is_empty())
-            .map(|origin| self.availability.entry(SkillKey::new(origin, at.skill).in_region(at.region)));
-        let place = Arc::new(Place { key: key.clone(), endpoint, entry, clock: self.availability.clock() });
+            .filter(|_| !at.call.skill.is_empty())
+            .map(|origin| self.availability.entry(SkillKey::new(origin, at.call.skill).in_region(at.call.region)));
+        let place = Arc::new(Place {
+            key: key.clone(),
+            uri: at.call.uri.clone(),
+            endpoint,
+            entry,
+            clock: self.availability.clock(),
+        });
         self.places.insert(key, Arc::clone(&place));
         place
     }
@@ -91,14 +102,25 @@ impl Places {
     }
 
     /// Forgets what is known of the endpoints of an origin, and says of how many.
-    pub(super) fn forget(&self, origin: &http::Uri) -> usize {
+    pub(super) fn forget(&self, origin: &Uri) -> usize {
         let of_origin = self.endpoints().into_iter().filter(|(key, _)| key.is_at(origin));
         let forgotten = of_origin.filter_map(|(key, _)| self.endpoints.remove(&key));
         forgotten.map(|(_, endpoint)| endpoint.evict()).count()
     }
 }
 
+/// Neither keys nor URIs: they may hold what is secret.
+impl fmt::Debug for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Place").finish_non_exhaustive()
+    }
+}
+
 impl Place {
+    pub(super) fn endpoint_key(&self) -> EndpointKey {
+        self.key.endpoint.clone()
+    }
+
     /// What it is made of was thrown out of its map: others look elsewhere by now.
     #[inline]
     fn is_gone(&self) -> bool {

@@ -1,6 +1,9 @@
 //! The requests that probe an endpoint: what the call that caused them is written in, and carries.
 
-use std::hash::{BuildHasher, Hasher, RandomState};
+use std::{
+    fmt,
+    hash::{BuildHasher, Hasher, RandomState},
+};
 
 use bytes::Bytes;
 use http::{
@@ -33,7 +36,6 @@ const PROTOCOL: [HeaderName; 3] = [
 ];
 
 /// What of a call its probe is made of.
-#[derive(Debug)]
 pub(super) struct Probe {
     uri: Uri,
     /// What stands in front of the operation over HTTP+JSON.
@@ -276,6 +278,13 @@ fn task_that_goes_on(facts: &Facts) -> Option<Box<str>> {
     let goes_on = !facts.state.is_some_and(|state| state.is_terminal());
     let named = !facts.task_id.is_empty() && !facts.task_id.is_truncated();
     (goes_on && named).then(|| facts.task_id.as_str().into())
+}
+
+/// Without URI and headers, which may hold what is secret.
+impl fmt::Debug for Probe {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Probe").field("binding", &self.binding).field("version", &self.version).finish_non_exhaustive()
+    }
 }
 
 /// An id that is nobody's: a UUID (RFC 9562), for some servers take no other.

@@ -169,7 +169,7 @@ where
 
     /// Tells the observer of a call that its caller let go of here.
     pub(super) fn tell_abandoned(&self, call: &Call, extensions: &Extensions) {
-        outcome::tell(&self.observer, &Outcome::abandoned(call).within(extensions));
+        outcome::tell(&self.observer, &Outcome::of_abandoned(call).within(extensions));
     }
 }
 

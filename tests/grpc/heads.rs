@@ -22,6 +22,9 @@ async fn a_refusal_in_the_head_is_one_for_both_kinds_of_calls() {
         assert_eq!((error.grpc_code(), error.reason()), (Some(9), Some("PUSH_NOTIFICATION_NOT_SUPPORTED")));
         assert_eq!(error.a2a_error(), Some(A2aError::PushNotificationNotSupported));
         assert_eq!(error.peer_message(), Some("no push"));
+        let line = error.to_string();
+        let cause = "refused/peer_error: PushNotificationNotSupportedError gRPC FAILED_PRECONDITION \"no push\"; ";
+        assert!(line.starts_with(cause), "{line}");
         let kept = error.response().unwrap();
         assert_eq!((kept.status.as_u16(), kept.headers["grpc-status"].as_bytes()), (200, &b"9"[..]));
         assert_eq!((kept.body.len(), kept.trailers.is_none(), kept.truncated), (0, true, false));

@@ -20,15 +20,15 @@ use crate::{
 
 use Dialect::{Rest, V1};
 
-/// The layer that stands below, and the one above it.
-type Pair = (&'static str, &'static str);
+/// What stood below what.
+type Mistake = (&'static str, &'static str);
 
 /// What the outcomes of calls say of the order.
 #[derive(Clone, Default)]
-struct Mistakes(Arc<Mutex<Vec<Option<Pair>>>>);
+struct Mistakes(Arc<Mutex<Vec<Option<Mistake>>>>);
 
 impl Mistakes {
-    fn take(&self) -> Vec<Option<Pair>> {
+    fn take(&self) -> Vec<Option<Mistake>> {
         std::mem::take(&mut self.0.lock().unwrap())
     }
 

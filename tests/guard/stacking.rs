@@ -211,3 +211,55 @@ async fn http_json_too() {
     let guard = Guard::builder().cards(cards()).build().unwrap();
     assert_eq!(call(&mut guard.layer(agent), Rest.send()).await.word(), "success/success");
 }
+
+/// A client that has no answer, ever.
+fn silent() -> tower::util::ServiceFn<fn(Request<Full<Bytes>>) -> std::future::Pending<Silence>> {
+    tower::service_fn(|_| std::future::pending())
+}
+
+type Silence = Result<http::Response<Full<Bytes>>, crate::mock::BoxError>;
+
+/// So does waiting for a card.
+#[tokio::test(start_paused = true)]
+#[ignore = "fails: the layers between do not know the total, and wait 10 s"]
+async fn the_total_holds_for_the_card_too() {
+    let guard = Guard::builder().limits(Limits::within(ms(2_000))).cards(silent()).build().unwrap();
+    let ended = call(&mut guard.layer(agent([])), V1.send()).await;
+    assert_eq!(ended.fate(), ("card/fetch_timeout".into(), ms(2_000)));
+}
+
+/// And so does waiting for a probe.
+#[tokio::test(start_paused = true)]
+#[ignore = "fails: the layers between do not know the total, and wait 5 s"]
+async fn the_total_holds_for_a_probe_too() {
+    let probes = ProbeCacheLayer::builder(silent()).build().unwrap();
+    let guard = Guard::builder().limits(Limits::within(ms(2_000))).availability(probes).build().unwrap();
+    let ended = call(&mut guard.layer(agent([Answer::never()])), V1.send()).await;
+    assert_eq!(ended.fate(), ("timeout/total".into(), ms(2_000)));
+}
+
+/// Wherever it was.
+#[tokio::test(start_paused = true)]
+#[ignore = "fails: nobody hears of a call that is dropped while it waits for its card, or for a probe"]
+async fn a_call_that_is_dropped_on_its_way_down_is_told_of_too() {
+    let slow = || {
+        let body = crate::mock::MockBody::new().data("{").hang();
+        Request::post("https://agent.example.com/a2a").body(body).unwrap()
+    };
+    let notes = Notes::default();
+    let guard = Guard::builder().observe(notes.clone()).build().unwrap();
+    let peer: crate::mock::Peer<CallBody<crate::mock::MockBody>> = crate::mock::Peer::new([]);
+    drop(tokio::time::timeout(ms(500), guard.layer(peer).oneshot(slow())).await);
+    assert_eq!(notes.words(), ["abandoned/abandoned"], "while its request is read");
+
+    let notes = Notes::default();
+    let guard = Guard::builder().observe(notes.clone()).cards(silent()).build().unwrap();
+    drop(tokio::time::timeout(ms(500), guard.layer(agent([])).oneshot(V1.send())).await);
+    assert_eq!(notes.words(), ["abandoned/abandoned"], "while it waits for its card");
+
+    let notes = Notes::default();
+    let probes = ProbeCacheLayer::builder(silent()).build().unwrap();
+    let guard = Guard::builder().observe(notes.clone()).availability(probes).build().unwrap();
+    drop(tokio::time::timeout(ms(500), guard.layer(agent([])).oneshot(V1.send())).await);
+    assert_eq!(notes.words(), ["abandoned/abandoned"], "while it waits for a probe");
+}

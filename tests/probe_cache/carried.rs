@@ -117,3 +117,29 @@ async fn each_probe_asks_for_another_task() {
     let ids: std::collections::BTreeSet<_> = asked.map(|asked| asked.json()["params"]["id"].to_string()).collect();
     assert_eq!(ids.len(), 8);
 }
+
+/// What is printed of the layer's own types tells no secret.
+#[tokio::test(start_paused = true)]
+async fn nothing_that_is_printed_tells_a_secret() {
+    use crate::support::begun;
+    let agent = Agent::willing();
+    let layer = builder(&agent).refresh_ahead(crate::mock::s(20)).build().unwrap();
+    let mut service = guard(&layer, &agent);
+    let request = || {
+        let mut request = V1.stream();
+        *request.uri_mut() = "https://user:secret@agent.example.com/a2a?key=secret".parse().unwrap();
+        request.headers_mut().insert("authorization", "Bearer secret".parse().unwrap());
+        request
+    };
+    assert_eq!(call(&mut service, request()).await.word(), "success/success");
+    let future = begun(&mut service, request()).await;
+    let mut printed = format!("{layer:?} {service:?} {:?} {:?}", layer.endpoints(), layer.availability().snapshot());
+    printed += &format!("{future:?}");
+    printed += &format!("{:?}", future.await.unwrap().into_body());
+    assert!(!printed.contains("secret"), "{printed}");
+    agent.change(|_| crate::support::html(200));
+    layer.forget_endpoints(request().uri());
+    let ended = call(&mut service, request()).await;
+    assert_eq!(ended.word(), "stale/endpoint_not_conforming");
+    assert!(!format!("{:?} {}", ended.error(), ended.error()).contains("secret"));
+}

@@ -16,6 +16,8 @@ use crate::{
 
 use Dialect::{Rest, V1, V02, V03};
 
+type Answering = fn() -> Answer;
+
 fn skilled(request: Request<Full<Bytes>>) -> Request<Full<Bytes>> {
     for_skill(request, "translate", "eu")
 }
@@ -165,7 +167,7 @@ async fn a_refusal_about_a_task_that_is_there_leaves_the_entry() {
         let body = r#"{"message":{"messageId":"m","role":"ROLE_USER","taskId":"task-1","parts":[{"text":"x"}]}}"#;
         Rest.request("POST", "/message:send", body.into())
     };
-    let rows: [(Request<Full<Bytes>>, fn() -> Answer); 8] = [
+    let rows: [(Request<Full<Bytes>>, Answering); 8] = [
         (to_task("SendMessage"), unsupported),
         (to_task("SendStreamingMessage"), unsupported),
         (V1.subscribe(), unsupported),
@@ -225,7 +227,7 @@ async fn without_a_skill_it_is_a_refusal_as_ever() {
 
 #[tokio::test(start_paused = true)]
 async fn other_failures_say_nothing_of_the_skill() {
-    let rows: [(fn() -> Answer, &str); 6] = [
+    let rows: [(Answering, &str); 6] = [
         (|| Answer::json(V1.error(-32603)), "refused/peer_error"),
         (|| Answer::json(V1.error(-32005)), "refused/peer_error"),
         (|| Answer::new(401, "application/json", MockBody::new().data(V1.error(-32004))), "refused/auth"),

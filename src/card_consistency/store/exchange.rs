@@ -4,7 +4,7 @@ use std::{fmt, sync::Arc};
 
 use bytes::{Bytes, BytesMut};
 use http::{
-    HeaderMap, HeaderName, HeaderValue, Request, StatusCode, Uri,
+    HeaderMap, HeaderName, HeaderValue, Request, Response, StatusCode, Uri,
     header::{ACCEPT, CACHE_CONTROL, CONTENT_TYPE, IF_MODIFIED_SINCE, IF_NONE_MATCH, WWW_AUTHENTICATE},
     response::Parts,
 };
@@ -17,7 +17,7 @@ use crate::{
     client::AnyBody,
     clock::Millis,
     error::{BoxError, CardFailure, recognise},
-    outcome::OutcomeKind,
+    outcome::{Class, OutcomeKind},
     transport,
     wire::MediaType,
 };
@@ -52,9 +52,11 @@ pub(super) enum Answer {
 impl Inner {
     pub(super) async fn exchange(&self, question: Question<'_>) -> Result<Answer, CardFailure> {
         let Location { uri, legacy, .. } = question.location;
-        self.stats.count(&self.stats.requests);
-        let sent = self.clock.millis(Instant::now());
-        let response = self.client.send(self.request(&question)).await.map_err(lost)?;
+        let (sent, response) = match self.send(&question).await {
+            // A pool's connection that the server closed meanwhile, most likely. A GET may be sent again (RFC 9110 §9.2.2).
+            Err(failure) if failure.class() == Class::ConnectionLost => self.send(&question).await?,
+            sent => sent?,
+        };
         let (head, body) = response.into_parts();
         let status = head.status;
         match status {
@@ -79,6 +81,13 @@ impl Inner {
                 retry_after: freshness::retry_after(&head.headers, self.clock.date(sent)),
             }),
         }
+    }
+
+    async fn send(&self, question: &Question<'_>) -> Result<(Millis, Response<AnyBody>), CardFailure> {
+        self.stats.count(&self.stats.requests);
+        let sent = self.clock.millis(Instant::now());
+        let response = self.client.send(self.request(question)).await.map_err(lost)?;
+        Ok((sent, response))
     }
 
     fn request(&self, question: &Question<'_>) -> Request<Bytes> {

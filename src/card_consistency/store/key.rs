@@ -1,8 +1,15 @@
 //! What a card is kept under, and how that is looked up without an allocation.
 
-use std::hash::{BuildHasher, Hash, Hasher, RandomState};
+use std::{
+    fmt,
+    hash::{BuildHasher, Hash, Hasher, RandomState},
+    io,
+};
 
-use http::{HeaderMap, HeaderName, HeaderValue, Uri, uri::Authority};
+use http::{
+    HeaderMap, HeaderName, HeaderValue, Uri,
+    uri::{Authority, Scheme},
+};
 use quick_cache::Equivalent;
 
 use crate::{call::ProtocolVersion, words};
@@ -135,20 +142,86 @@ impl Keying {
 
     #[inline]
     pub(super) fn borrow<'a>(&'a self, at: &CardKeyRef<'a>, scope: Scope) -> Borrowed<'a> {
-        let scheme = at.target.scheme_str().unwrap_or_default();
-        let (host, port) = words::host_and_port(at.target.authority().map_or("", Authority::as_str));
-        let headers = Values { names: &self.tenant_headers, of: at.headers };
         Borrowed {
-            scheme,
-            host,
-            port: port.unwrap_or_else(|| default_port(scheme)),
+            scheme: SchemePart::of(at.target),
+            authority: at.target.authority().map_or("", Authority::as_str),
             path: trimmed(at.path),
             tenant: at.tenant.filter(|_| self.by_tenant || scope.extended).unwrap_or_default(),
             extended: scope.extended,
-            headers,
+            headers: Values { names: &self.tenant_headers, of: at.headers },
             version: if scope.version { VersionPart::of(at.version) } else { VersionPart::ANY },
             credential: if scope.credential { self.credential(at.headers) } else { Credential::ANY },
         }
+    }
+}
+
+/// A scheme as a part of a key: one of the two that there are, or a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum SchemePart<'a> {
+    Http,
+    Https,
+    Other(&'a str),
+}
+
+impl<'a> SchemePart<'a> {
+    #[inline]
+    fn of(uri: &'a Uri) -> Self {
+        match uri.scheme() {
+            Some(scheme) if *scheme == Scheme::HTTPS => Self::Https,
+            Some(scheme) if *scheme == Scheme::HTTP => Self::Http,
+            Some(scheme) => Self::Other(scheme.as_str()),
+            None => Self::Other(""),
+        }
+    }
+
+    fn as_str(self) -> &'a str {
+        match self {
+            Self::Http => "http",
+            Self::Https => "https",
+            Self::Other(text) => text,
+        }
+    }
+
+    fn default_port(self) -> u16 {
+        if self == Self::Http { 80 } else { 443 }
+    }
+}
+
+/// An authority as keys have it: the host in lower case, the port where it is not the default one, no user information.
+///
+/// Most are written so already. What a call has is looked up as it is, and spelled anew only if that finds nothing.
+struct Canonical {
+    short: [u8; 272],
+    len: usize,
+    long: String,
+}
+
+impl Canonical {
+    fn of(authority: &str, scheme: SchemePart<'_>) -> Self {
+        let (host, port) = words::host_and_port(authority);
+        let mut spelled = Self { short: [0; 272], len: 0, long: String::new() };
+        match port.filter(|port| *port != scheme.default_port()) {
+            Some(port) => spelled.write(format_args!("{host}:{port}")),
+            None => spelled.write(format_args!("{host}")),
+        }
+        spelled
+    }
+
+    fn write(&mut self, text: fmt::Arguments<'_>) {
+        // Writing to a text does not fail; to the buffer, it does where the text is longer than a host may be.
+        let size = self.short.len();
+        let mut rest = &mut self.short[..];
+        match io::Write::write_fmt(&mut rest, text) {
+            Ok(()) => self.len = size - rest.len(),
+            Err(_) => self.long = text.to_string(),
+        }
+        self.short.make_ascii_lowercase();
+        self.long.make_ascii_lowercase();
+    }
+
+    fn as_str(&self) -> &str {
+        let short = self.short.get(..self.len).and_then(|short| std::str::from_utf8(short).ok());
+        short.filter(|short| !short.is_empty()).unwrap_or(&self.long)
     }
 }
 
@@ -161,20 +234,14 @@ pub(super) fn trimmed(mut path: &str) -> &str {
 }
 
 pub(super) fn port(uri: &Uri) -> u16 {
-    uri.port_u16().unwrap_or_else(|| default_port(uri.scheme_str().unwrap_or_default()))
-}
-
-fn default_port(scheme: &str) -> u16 {
-    // Of the two there are, by their length.
-    if scheme.len() == "http".len() { 80 } else { 443 }
+    uri.port_u16().unwrap_or_else(|| SchemePart::of(uri).default_port())
 }
 
 /// The key of an entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct CardKey {
     scheme: Box<str>,
-    host: Box<str>,
-    port: u16,
+    authority: Box<str>,
     path: Box<str>,
     tenant: Box<str>,
     extended: bool,
@@ -185,16 +252,25 @@ pub(super) struct CardKey {
 }
 
 impl CardKey {
+    fn scheme(&self) -> SchemePart<'_> {
+        match &*self.scheme {
+            "http" => SchemePart::Http,
+            "https" => SchemePart::Https,
+            other => SchemePart::Other(other),
+        }
+    }
+
     /// Whether it is one of the target's, whatever else it depends on.
     pub(super) fn is_of(&self, target: &Uri) -> bool {
-        self.scheme.eq_ignore_ascii_case(target.scheme_str().unwrap_or_default())
-            && self.host.eq_ignore_ascii_case(target.host().unwrap_or_default())
-            && self.port == port(target)
-            && *self.path == *trimmed(target.path())
+        let scheme = SchemePart::of(target);
+        let authority = Canonical::of(target.authority().map_or("", Authority::as_str), scheme);
+        self.scheme() == scheme && *self.authority == *authority.as_str() && *self.path == *trimmed(target.path())
     }
 
     pub(super) fn target(&self) -> String {
-        format!("{}://{}:{}{}", self.scheme, self.host, self.port, self.path)
+        let (host, port) = words::host_and_port(&self.authority);
+        let port = port.unwrap_or_else(|| self.scheme().default_port());
+        format!("{}://{host}:{port}{}", self.scheme, self.path)
     }
 
     pub(super) fn is_by_credential(&self) -> bool {
@@ -210,7 +286,7 @@ impl Hash for CardKey {
     fn hash<H: Hasher>(&self, state: &mut H) {
         let headers = self.headers.iter().map(|(index, value)| (*index, value));
         let parts = (self.version, self.credential, self.extended);
-        hash(state, (&self.host, self.port), (&self.path, &self.tenant), headers, parts);
+        hash(state, &self.authority, (&self.path, &self.tenant), headers, parts);
     }
 }
 
@@ -233,9 +309,8 @@ impl<'a> Values<'a> {
 /// A key put together from a call.
 #[derive(Debug)]
 pub(super) struct Borrowed<'a> {
-    scheme: &'a str,
-    host: &'a str,
-    port: u16,
+    scheme: SchemePart<'a>,
+    authority: &'a str,
     path: &'a str,
     tenant: &'a str,
     extended: bool,
@@ -256,11 +331,24 @@ impl Borrowed<'_> {
         same && kept.next().is_none()
     }
 
+    /// Looks it up as it is, then as keys have it.
+    #[inline]
+    pub(super) fn find<T>(&self, find: impl Fn(&Borrowed<'_>) -> Option<T>) -> Option<T> {
+        find(self).or_else(|| {
+            let authority = Canonical::of(self.authority, self.scheme);
+            if authority.as_str() == self.authority {
+                return None;
+            }
+            let Self { scheme, path, tenant, extended, headers, version, credential, .. } = *self;
+            let authority = authority.as_str();
+            find(&Borrowed { scheme, authority, path, tenant, extended, headers, version, credential })
+        })
+    }
+
     pub(super) fn to_key(&self) -> CardKey {
         CardKey {
-            scheme: self.scheme.to_ascii_lowercase().into(),
-            host: self.host.to_ascii_lowercase().into(),
-            port: self.port,
+            scheme: self.scheme.as_str().to_ascii_lowercase().into(),
+            authority: Canonical::of(self.authority, self.scheme).as_str().into(),
             path: self.path.into(),
             tenant: self.tenant.into(),
             extended: self.extended,
@@ -274,42 +362,44 @@ impl Borrowed<'_> {
 impl Hash for Borrowed<'_> {
     fn hash<H: Hasher>(&self, state: &mut H) {
         let parts = (self.version, self.credential, self.extended);
-        hash(state, (self.host, self.port), (self.path, self.tenant), self.headers.iter(), parts);
+        hash(state, self.authority, (self.path, self.tenant), self.headers.iter(), parts);
     }
 }
 
 impl Equivalent<CardKey> for Borrowed<'_> {
     fn equivalent(&self, key: &CardKey) -> bool {
-        self.port == key.port
-            && self.version == key.version
+        self.version == key.version
             && self.credential == key.credential
             && self.extended == key.extended
+            && words::equal(self.authority.as_bytes(), key.authority.as_bytes())
             && words::equal(self.path.as_bytes(), key.path.as_bytes())
-            && words::equal_in_any_case(self.host.as_bytes(), key.host.as_bytes())
-            && words::equal_in_any_case(self.scheme.as_bytes(), key.scheme.as_bytes())
+            && self.scheme == key.scheme()
             && words::equal(self.tenant.as_bytes(), key.tenant.as_bytes())
             && self.headers_equal(&key.headers)
     }
 }
 
-/// The same for both kinds of keys. The scheme is left to the comparison: the port nearly always tells.
+/// The same for both kinds of keys. The scheme is left to the comparison: hardly an agent has both.
 fn hash<'a, H: Hasher>(
     state: &mut H,
-    (host, port): (&str, u16),
+    authority: &str,
     (path, tenant): (&str, &str),
     headers: impl Iterator<Item = (usize, &'a HeaderValue)>,
     (version, credential, extended): (VersionPart, Credential, bool),
 ) {
-    words::hash_in_any_case(host.as_bytes(), state);
-    words::hash(path.as_bytes(), state);
-    state.write_u64(u64::from(extended) << 48 | u64::from(port) << 32 | u64::from(version.0));
-    state.write_u64(credential.0);
+    // Without what would tell `a` and `bc` from `ab` and `c`: to hash alike costs a comparison.
+    state.write(authority.as_bytes());
+    state.write(path.as_bytes());
+    if version != VersionPart::ANY || credential != Credential::ANY || extended {
+        state.write_u64(u64::from(extended) << 32 | u64::from(version.0));
+        state.write_u64(credential.0);
+    }
     if !tenant.is_empty() {
-        words::hash(tenant.as_bytes(), state);
+        state.write(tenant.as_bytes());
     }
     for (index, value) in headers {
         state.write_usize(index);
-        words::hash(value.as_bytes(), state);
+        state.write(value.as_bytes());
     }
 }
 
@@ -342,11 +432,15 @@ mod tests {
         let keying = keying();
         let key = keying.borrow(&first, scope).to_key();
         let borrowed = keying.borrow(&second, scope);
-        let equivalent = borrowed.equivalent(&key);
+        let found = |borrowed: &Borrowed<'_>| {
+            let equivalent = borrowed.equivalent(&key);
+            if equivalent {
+                assert_eq!(hash_of(borrowed), hash_of(&key));
+            }
+            equivalent.then_some(())
+        };
+        let equivalent = borrowed.find(found).is_some();
         assert_eq!(equivalent, borrowed.to_key() == key);
-        if equivalent {
-            assert_eq!(hash_of(&borrowed), hash_of(&key));
-        }
         equivalent
     }
 
@@ -422,6 +516,33 @@ mod tests {
         let any = keying.borrow(&key(&a), Scope::default()).to_key();
         assert_ne!(any, keying.borrow(&key(&a), version).to_key());
         assert_ne!(any, keying.borrow(&key(&bare), credential).to_key());
+    }
+
+    #[test]
+    fn an_authority_is_found_however_it_is_spelled() {
+        let none = HeaderMap::new();
+        let long = "a".repeat(300);
+        for (kept, asked) in [
+            ("https://agent.example.com", "https://AGENT.example.com:443"),
+            ("https://agent.example.com:443", "https://u:p@agent.example.com"),
+            ("http://agent.example.com:80", "http://agent.example.com"),
+            ("http://Agent.example.com:443", "http://agent.example.com:443"),
+            ("https://[::1]:8443", "https://[::1]:8443"),
+            (&*format!("https://{long}.example.com:8443"), &*format!("https://{long}.EXAMPLE.com:8443")),
+        ] {
+            let (kept, asked) = (kept.parse::<Uri>().unwrap(), asked.parse::<Uri>().unwrap());
+            let found = same(CardKeyRef::new(&kept, &none), CardKeyRef::new(&asked, &none), Scope::default());
+            assert!(found, "{kept} {asked}");
+            assert!(keying().borrow(&CardKeyRef::new(&kept, &none), Scope::default()).to_key().is_of(&asked));
+        }
+        for (kept, asked) in [
+            ("https://agent.example.com", "http://agent.example.com:443"),
+            ("https://agent.example.com:80", "https://agent.example.com"),
+            ("https://agent.example.com:8443", "https://agent.example.com:443"),
+        ] {
+            let (kept, asked) = (Uri::from_static(kept), Uri::from_static(asked));
+            assert!(!same(CardKeyRef::new(&kept, &none), CardKeyRef::new(&asked, &none), Scope::default()));
+        }
     }
 
     #[test]

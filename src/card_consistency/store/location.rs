@@ -20,6 +20,8 @@ const VALUE: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_'
 pub(super) struct Location {
     pub(super) uri: Uri,
     pub(super) legacy: bool,
+    /// Nobody said that the card is here: it stands below the agent's path, where a server may answer anything.
+    pub(super) guessed: bool,
     /// It has the target's scheme, host and port, so that the call's credentials may go there.
     pub(super) own: bool,
 }
@@ -178,19 +180,19 @@ pub(super) fn locations(
     let origin = format!("{scheme}://{}", authority(target.uri));
     let base = trimmed(target.uri.path());
     let mut found: Vec<Location> = Vec::with_capacity(5);
-    let mut add = |uri: Uri, legacy| {
+    let mut add = |uri: Uri, legacy, guessed| {
         if found.iter().all(|location| location.uri != uri) {
             let own = same_origin(&uri, target.uri);
-            found.push(Location { uri, legacy, own });
+            found.push(Location { uri, legacy, guessed, own });
         }
     };
     if let Some(uri) = template.map(|template| template.locate(target)).transpose()?.flatten() {
-        add(uri, false);
+        add(uri, false, false);
     }
     for name in [Some(CURRENT), legacy.then_some(LEGACY)].into_iter().flatten() {
         for base in [base, ""] {
             let text = format!("{origin}{base}{name}");
-            add(text.parse().map_err(|_| unusable(&text, "no URL"))?, name == LEGACY);
+            add(text.parse().map_err(|_| unusable(&text, "no URL"))?, name == LEGACY, !base.is_empty());
         }
     }
     Ok(found)

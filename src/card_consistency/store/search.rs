@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use http::{HeaderMap, Uri, response::Parts};
+use http::{HeaderMap, StatusCode, Uri, response::Parts};
 
 use super::{
     CardAsk, CardEvidence, HeldCard, Inner, VerifiedTransport,
@@ -53,6 +53,17 @@ enum Unfit {
     Bad(CardFailure),
 }
 
+/// What servers answer to a path that they do not know, other than 404: a page for people, or what an authentication in
+/// front of the agent makes of a request without a token. A server that is in trouble, or says no, is another matter: who
+/// goes on then ends at the card of all agents together.
+fn is_no_card(failure: &CardFailure) -> bool {
+    match failure {
+        CardFailure::NotJson { .. } => true,
+        CardFailure::HttpStatus { status, .. } => *status == StatusCode::BAD_REQUEST,
+        _ => false,
+    }
+}
+
 impl Inner {
     pub(super) async fn search(&self, ask: &CardAsk, plan: &Plan, learned: &mut Learned) -> Result<Got, CardFailure> {
         let target = CardTarget { uri: &ask.target, tenant: ask.tenant.as_deref() };
@@ -60,13 +71,21 @@ impl Inner {
         let start = plan.challenged.as_ref().and_then(|uri| locations.iter().position(|there| there.uri == *uri));
         let mut tried = Vec::new();
         let mut another: Option<CardFailure> = None;
+        let mut guess: Option<CardFailure> = None;
         for (index, location) in locations.iter().enumerate().skip(start.unwrap_or(0)) {
             // The older name is for agents that do not know the current one.
             if location.legacy && another.is_some() {
                 break;
             }
             tried.push(location.uri.clone());
-            match self.ask(ask, plan, location, start == Some(index), learned).await? {
+            let answer = match self.ask(ask, plan, location, start == Some(index), learned).await {
+                Err(failure) if location.guessed && is_no_card(&failure) => {
+                    guess.get_or_insert(failure);
+                    continue;
+                }
+                answer => answer?,
+            };
+            match answer {
                 Answer::NotModified { headers, sent } => {
                     if let Some(card) = &plan.before {
                         return Ok(self.renewed(card, &headers, sent, learned));
@@ -80,7 +99,7 @@ impl Inner {
                 Answer::Missing | Answer::Challenge(_) => {}
             }
         }
-        Err(another.unwrap_or(CardFailure::NotFound { tried }))
+        Err(another.or(guess).unwrap_or(CardFailure::NotFound { tried }))
     }
 
     /// Asks one location: without credentials, then, if it wants them, with the call's.

@@ -81,7 +81,7 @@ impl Shelf {
     }
 
     fn slot(&self, at: &CardKeyRef<'_>, scope: Scope) -> Option<Slot> {
-        self.map.get(&self.keying.borrow(at, scope))
+        self.keying.borrow(at, scope).find(|key| self.map.get(key))
     }
 
     /// The card that a call may use as it is.
@@ -171,7 +171,7 @@ impl Shelf {
 
     /// Drops what stands for calls like this one.
     pub(super) fn drop_within(&self, at: &CardKeyRef<'_>, scope: Scope) {
-        self.map.remove(&self.keying.borrow(at, scope));
+        self.map.remove(&self.key(at, scope));
     }
 
     /// Drops all that is held for a target, and says whether there was a card.

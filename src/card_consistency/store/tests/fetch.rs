@@ -31,7 +31,6 @@ async fn only_a_missing_card_sends_the_search_on() {
         assert_eq!(name(&agent.store(), ask()).await, "root", "{status}");
     }
     for (status, expected) in [
-        (400, Class::HttpStatus),
         (403, Class::Unauthorized),
         (401, Class::Unauthorized),
         (301, Class::HttpStatus),
@@ -51,8 +50,50 @@ async fn only_a_missing_card_sends_the_search_on() {
     }
 }
 
+/// Seen of agents behind an authentication that answers every unknown path with 400, and of sites that have a page for each.
 #[tokio::test(start_paused = true)]
-async fn a_400_is_a_missing_card_under_the_legacy_name_alone() {
+async fn what_says_nothing_below_the_agents_path_sends_it_on_too() {
+    fn page() -> Reply {
+        Reply { frames: vec![Bytes::from_static(b"<h1>")], ..Reply::status(200) }.header("content-type", "text/html")
+    }
+    let answers: [(fn() -> Reply, Class); 2] = [(|| Reply::status(400), Class::HttpStatus), (page, Class::NotJson)];
+    for (answer, class) in answers {
+        let agent = Agent::new(move |seen| if seen.uri == ROOT { Reply::card("root") } else { answer() });
+        assert_eq!(name(&agent.store(), ask()).await, "root");
+        assert_eq!(agent.uris(), [SCOPED, ROOT]);
+        // It is told where nobody knows better.
+        let agent = Agent::new(move |seen| if seen.uri == SCOPED { answer() } else { Reply::status(404) });
+        let failure = agent.store().get(ask()).await.unwrap_err();
+        assert_eq!((failure.class(), failure.location().unwrap().to_string().as_str()), (class, SCOPED));
+        // Elsewhere it is the answer: there is no place behind the origin's but older names.
+        let agent = Agent::new(move |seen| if seen.uri == ROOT { answer() } else { Reply::status(404) });
+        assert_eq!(agent.store().get(ask()).await.unwrap_err().class(), class);
+        assert_eq!(agent.uris(), [SCOPED, ROOT]);
+    }
+    // Nor does a configured place guess.
+    let agent = Agent::new(move |seen| if seen.uri == ROOT { Reply::card("root") } else { page() });
+    let store = CardStore::builder(agent.clone()).location_template("https://cards.example/{host}").build().unwrap();
+    assert_eq!(class(&store, ask()).await, Class::NotJson);
+    assert_eq!(agent.count(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_lost_connection_is_made_up_for_once() {
+    let lost = || Reply::fails(std::io::ErrorKind::ConnectionReset);
+    let agent = Agent::script([lost(), Reply::card("a")]);
+    let store = agent.store();
+    assert_eq!(name(&store, ask()).await, "a");
+    assert_eq!((agent.uris(), store.stats().requests), (vec![SCOPED.to_owned(); 2], 2));
+    let agent = Agent::script([lost(), lost(), Reply::card("a")]);
+    assert_eq!(class(&agent.store(), ask()).await, Class::ConnectionLost);
+    assert_eq!(agent.count(), 2);
+    let agent = Agent::script([Reply::fails(std::io::ErrorKind::ConnectionRefused), Reply::card("a")]);
+    assert_eq!(class(&agent.store(), ask()).await, Class::Connect);
+    assert_eq!(agent.count(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_400_is_a_missing_card_under_the_legacy_name() {
     let agent = Agent::new(|seen| Reply::status(if seen.uri.ends_with("agent.json") { 400 } else { 404 }));
     let failure = agent.store().get(ask()).await.unwrap_err();
     let CardFailure::NotFound { tried } = failure else { panic!("{failure}") };
@@ -102,7 +143,7 @@ async fn a_page_is_no_card_and_is_not_read() {
     let failure = agent.store().get(ask()).await.unwrap_err();
     let CardFailure::NotJson { status, content_type, .. } = failure else { panic!("{failure}") };
     assert_eq!((status.as_u16(), content_type.as_deref()), (200, Some("text/html; charset=utf-8")));
-    assert_eq!((*agent.frames.lock().unwrap(), agent.count()), (0, 1));
+    assert_eq!((*agent.frames.lock().unwrap(), agent.count()), (0, 2));
 }
 
 #[tokio::test(start_paused = true)]

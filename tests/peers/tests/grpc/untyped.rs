@@ -132,7 +132,7 @@ async fn a_stream_that_was_refused_unread_may_be_sent_again() {
 async fn a_service_that_is_not_a2as() {
     let peer = Peer::serve([Script::silent(End::Hang)]).await.unwrap();
     let origin = format!("http://{}", peer.addr());
-    let limits = Limits::within(Duration::from_millis(200));
+    let limits = Limits::within(Duration::from_millis(400)).head(Duration::from_millis(200));
     let layers = (CallLayer::new(), TerminalStateLayer::builder().limits(limits).build().unwrap());
     let guarded = a2a_guard::tonic::channel_with(channel(&origin), &*origin, layers).unwrap();
     let request = http::Request::post("/grpc.health.v1.Health/Check")
@@ -142,7 +142,7 @@ async fn a_service_that_is_not_a2as() {
     let error = guarded.oneshot(request).await.unwrap_err();
     assert_eq!(error.call().target().unwrap().authority().unwrap(), &*peer.addr().to_string());
     let status = Status::from_error(error.into());
-    expect(&status, Code::DeadlineExceeded, "CAPABILITY_TIMEOUT", "a2a-guard", "timeout/total");
+    expect(&status, Code::DeadlineExceeded, "CAPABILITY_TIMEOUT", "a2a-guard", "timeout/head");
 }
 
 /// tonic itself takes details that are no base64 for a fault of its own, and panics.
