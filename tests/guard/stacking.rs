@@ -213,9 +213,11 @@ async fn http_json_too() {
 }
 
 /// A client that has no answer, ever.
-fn silent() -> tower::util::ServiceFn<fn(Request<Full<Bytes>>) -> std::future::Pending<Silence>> {
+fn silent() -> tower::util::ServiceFn<Ignoring> {
     tower::service_fn(|_| std::future::pending())
 }
+
+type Ignoring = fn(Request<Full<Bytes>>) -> std::future::Pending<Silence>;
 
 type Silence = Result<http::Response<Full<Bytes>>, crate::mock::BoxError>;
 
