@@ -24,7 +24,7 @@ use crate::{
     call::{self, Call, CallBody, Operation, Rank},
     clock,
     error::{BoxError, CallError, CardFailure, Failure, lost},
-    limits::LimitOverrides,
+    limits::left_of_total,
     outcome::{self, Class, Observe, Outcome},
 };
 
@@ -203,9 +203,8 @@ impl<R, O> Config<R, O> {
 
     /// How long a call may wait for its card: no longer than what is left of its total, where that is known here.
     pub(super) fn wait_of<B>(&self, request: &Request<B>, call: &Call) -> Duration {
-        let total = request.extensions().get::<LimitOverrides>().and_then(LimitOverrides::longest_total);
-        let passed = call.elapsed();
-        total.map_or(self.wait(), |total| self.wait().min(total.saturating_sub(passed)))
+        let left = left_of_total(request, call, self.settings.totals.as_deref());
+        left.map_or(self.wait(), |left| self.wait().min(left))
     }
 
     /// How long a call waits for its card at most.

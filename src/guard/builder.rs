@@ -114,11 +114,11 @@ impl<O, C, R, P, M> GuardBuilder<O, C, R, P, M> {
     }
 
     /// Told of each call's end, exactly once: of successes and failures, of calls that were refused for their card or at
-    /// their endpoint, and of those that were dropped, also while they waited for a card, a probe or their turn. Default:
+    /// their endpoint, and of those that were dropped, also while their requests were read, or while they waited for a card, a probe or their turn. Default:
     /// nobody.
     ///
-    /// With a [`retry`](Self::retry) layer each attempt is a call. A call that is dropped while its request is still being
-    /// read, or during the pause before another attempt, has no end of its own.
+    /// With a [`retry`](Self::retry) layer each attempt is a call, and one that is dropped during the pause before another
+    /// attempt has the end of its last.
     pub fn observe<T>(self, observer: T) -> GuardBuilder<T, C, R, P, M>
     where
         T: Observe,
@@ -244,16 +244,22 @@ impl<O, C, R, P, M> GuardBuilder<O, C, R, P, M> {
     {
         let Self { plain, observer, cards, card_settings, probes, retrying } = self;
         let Plain { origin, naming, limits, ending, strict } = plain;
-        let total = limits.total_unary.max(limits.total_stream);
         let observer = Arc::new(observer);
+        let ending = ending.limits(limits).strict(strict).observe(Arc::clone(&observer)).build()?;
+        let totals = Arc::new(ending.totals());
+        let longest = totals.of.into_iter().max().unwrap_or_default();
         Ok(Guard {
             origin: origin.map(Origin::of).transpose()?,
-            naming: naming.total(total),
+            naming: naming.total(longest).observe(Arc::clone(&observer)),
             observing: ObserveLayer::new(Arc::clone(&observer)),
             retrying,
-            cards: cards.into_layer(CardSettings { strict, ..card_settings }, Arc::clone(&observer))?,
-            probes: probes.into_layer(Arc::clone(&observer))?,
-            ending: ending.limits(limits).strict(strict).observe(observer).build()?,
+            cards: cards.into_layer(
+                CardSettings { strict, ..card_settings },
+                Arc::clone(&observer),
+                Arc::clone(&totals),
+            )?,
+            probes: probes.into_layer(observer, totals)?,
+            ending,
         })
     }
 }

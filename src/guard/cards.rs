@@ -8,6 +8,7 @@ use crate::{
     card_consistency::{
         Admission, CardConsistencyLayer, CardStore, CardStoreBuilder, Direct, FirstEventExtension, Resolve,
     },
+    limits::Totals,
     outcome::Observe,
 };
 
@@ -50,7 +51,12 @@ pub trait CardPart<R, O>: sealed::Sealed {
     type Layer;
 
     #[doc(hidden)]
-    fn into_layer(self, settings: CardSettings<R>, observer: Arc<O>) -> Result<Self::Layer, GuardError>;
+    fn into_layer(
+        self,
+        settings: CardSettings<R>,
+        observer: Arc<O>,
+        totals: Arc<Totals>,
+    ) -> Result<Self::Layer, GuardError>;
 }
 
 mod sealed {
@@ -78,7 +84,7 @@ impl fmt::Debug for Cards {
 impl<R, O> CardPart<R, O> for NoCards {
     type Layer = Identity;
 
-    fn into_layer(self, settings: CardSettings<R>, _: Arc<O>) -> Result<Identity, GuardError> {
+    fn into_layer(self, settings: CardSettings<R>, _: Arc<O>, _: Arc<Totals>) -> Result<Identity, GuardError> {
         let CardSettings { resolver: _, resolves, urls, admissions, wait, strict: _, extended, first_event } = settings;
         let set = [
             ("resolver", resolves),
@@ -105,13 +111,18 @@ where
 {
     type Layer = GuardCards<O, R>;
 
-    fn into_layer(self, settings: CardSettings<R>, observer: Arc<O>) -> Result<Self::Layer, GuardError> {
+    fn into_layer(
+        self,
+        settings: CardSettings<R>,
+        observer: Arc<O>,
+        totals: Arc<Totals>,
+    ) -> Result<Self::Layer, GuardError> {
         let CardSettings { resolver, resolves: _, urls, admissions, wait, strict, extended, first_event } = settings;
         let store = match self.0 {
             Source::Store(store) => store,
             Source::Builder(builder) => builder.build()?,
         };
-        let mut layer = CardConsistencyLayer::new(store).strict(strict).extended_card(extended);
+        let mut layer = CardConsistencyLayer::new(store).strict(strict).extended_card(extended).totals(totals);
         if let Some(urls) = urls {
             layer = layer.urls(urls);
         }

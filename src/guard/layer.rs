@@ -40,7 +40,7 @@ use crate::{
 /// Without an error of its own, for a router or below a client that knows nothing of this crate: [`rendered`](Self::rendered).
 pub struct Guard<O = (), C = Identity, P = Identity, M = Identity> {
     pub(super) origin: Option<Origin>,
-    pub(super) naming: CallLayer,
+    pub(super) naming: CallLayer<Arc<O>>,
     pub(super) observing: ObserveLayer<Arc<O>>,
     pub(super) retrying: M,
     pub(super) cards: C,
@@ -55,7 +55,7 @@ impl Guard {
         let observer = Arc::new(());
         Self {
             origin: None,
-            naming: CallLayer::new(),
+            naming: CallLayer::new().observe(Arc::clone(&observer)),
             observing: ObserveLayer::new(Arc::clone(&observer)),
             retrying: Identity::new(),
             cards: Identity::new(),
@@ -116,7 +116,7 @@ where
     C: Layer<P::Service>,
     M: Layer<C::Service>,
 {
-    type Service = GuardService<CallService<ObserveService<M::Service, Arc<O>>>>;
+    type Service = GuardService<CallService<ObserveService<M::Service, Arc<O>>, Arc<O>>>;
 
     fn layer(&self, inner: S) -> Self::Service {
         GuardService::new(self.naming.layer(self.stack(inner)), self.origin.clone())
@@ -167,7 +167,7 @@ where
     C: Layer<P::Service>,
     M: Layer<C::Service>,
 {
-    type Service = GuardService<CallService<RefusalResponseService<ObserveService<M::Service, Arc<O>>>>>;
+    type Service = GuardService<CallService<RefusalResponseService<ObserveService<M::Service, Arc<O>>>, Arc<O>>>;
 
     fn layer(&self, inner: S) -> Self::Service {
         let rendering = RefusalResponseLayer::new().layer(self.guard.stack(inner));

@@ -267,7 +267,14 @@ impl<O> ProbeCacheBuilder<O> {
         if let Some(schedule) = &core.schedule {
             schedule.belongs_to(&core);
         }
-        Ok(ProbeCacheLayer::of(Config { core, observer, origin, wait: settings.wait, order: Arc::default() }))
+        Ok(ProbeCacheLayer::of(Config {
+            core,
+            observer,
+            origin,
+            wait: settings.wait,
+            totals: None,
+            order: Arc::default(),
+        }))
     }
 
     fn check(&self) -> Result<(), ProbeCacheError> {

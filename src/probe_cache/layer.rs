@@ -8,7 +8,7 @@ use tower_layer::Layer;
 use tower_service::Service;
 
 use super::{EndpointState, ProbeCacheBuilder, ProbeCacheService, SkillAvailability, core::Core};
-use crate::{call::Order, error::BoxError, outcome::Observe};
+use crate::{call::Order, error::BoxError, limits::Totals, outcome::Observe};
 
 /// Knows from the calls themselves, and from as few probes as will do, whether A2A is spoken at an endpoint, and whether
 /// a skill is there in a region.
@@ -55,6 +55,8 @@ pub(super) struct Config<O> {
     pub(super) observer: O,
     pub(super) origin: Option<Uri>,
     pub(super) wait: Duration,
+    /// The totals that the layer below keeps, where they are known.
+    pub(super) totals: Option<Arc<Totals>>,
     pub(super) order: Arc<Order>,
 }
 
@@ -96,11 +98,11 @@ impl<O> ProbeCacheLayer<O> {
         Self { config: Arc::new(config) }
     }
 
-    /// The same with another observer.
-    pub(crate) fn observed_by<P>(&self, observer: P) -> ProbeCacheLayer<P> {
-        let Config { core, observer: _, origin, wait, order } = &*self.config;
+    /// The same with another observer, and with the totals of calls, beyond which none waits.
+    pub(crate) fn within<P>(&self, observer: P, totals: Arc<Totals>) -> ProbeCacheLayer<P> {
+        let Config { core, observer: _, origin, wait, totals: _, order } = &*self.config;
         let (core, origin, order) = (Arc::clone(core), origin.clone(), Arc::clone(order));
-        ProbeCacheLayer::of(Config { core, observer, origin, wait: *wait, order })
+        ProbeCacheLayer::of(Config { core, observer, origin, wait: *wait, totals: Some(totals), order })
     }
 
     /// Whether somebody is told of what it ends.

@@ -21,7 +21,7 @@ use crate::{
     call::{self, Call, Rank},
     clock,
     error::{BoxError, CallError, CardFailure, Failure, lost},
-    limits::LimitOverrides,
+    limits::left_of_total,
     outcome::{self, Class, Observe, Outcome, OutcomeKind},
     wire::PeerError,
 };
@@ -176,8 +176,8 @@ where
 impl<O> Config<O> {
     /// How long a call may wait for a probe: no longer than what is left of its total, where that is known here.
     fn wait_of<B>(&self, request: &Request<B>, call: &Call) -> Duration {
-        let total = request.extensions().get::<LimitOverrides>().and_then(LimitOverrides::longest_total);
-        total.map_or(self.wait, |total| self.wait.min(total.saturating_sub(call.elapsed())))
+        let left = left_of_total(request, call, self.totals.as_deref());
+        left.map_or(self.wait, |left| self.wait.min(left))
     }
 }
 

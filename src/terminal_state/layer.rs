@@ -1,11 +1,11 @@
-use std::{fmt, sync::Arc};
+use std::{fmt, sync::Arc, time::Duration};
 
 use tower_layer::Layer;
 
 use super::{Recovery, TerminalStateService};
 use crate::{
     call::{Call, Operation, Order},
-    limits::{Bounds, LimitOverrides, Limits},
+    limits::{Bounds, LimitOverrides, Limits, Totals},
     outcome::Observe,
 };
 
@@ -81,6 +81,18 @@ impl TerminalStateLayer {
 }
 
 impl<O> TerminalStateLayer<O> {
+    /// The totals of calls, by operation.
+    pub(crate) fn totals(&self) -> Totals {
+        let bounds = |operation: Operation| {
+            self.config.per_operation[operation.index()].as_deref().unwrap_or(&self.config.bounds)
+        };
+        let mut of = [Duration::ZERO; Operation::COUNT];
+        for operation in Operation::ALL {
+            of[operation.index()] = bounds(operation).total_of(operation.is_streaming());
+        }
+        Totals { of }
+    }
+
     /// The default bounds, tolerant.
     pub(crate) fn observed(observer: O) -> Self
     where

@@ -140,3 +140,18 @@ async fn of_a_call_that_a_timer_in_between_ends() {
     assert!(guard.layer(agent([Answer::never()])).oneshot(V1.send()).await.is_err());
     assert_eq!(notes.words(), ["abandoned/abandoned"]);
 }
+
+/// Its head is what is known of it then.
+#[tokio::test(start_paused = true)]
+async fn of_a_call_whose_request_never_came() {
+    let notes = Notes::default();
+    let guard = Guard::builder().observe(notes.clone()).build().unwrap();
+    let peer: crate::mock::Peer<a2a_guard::CallBody<MockBody>> = crate::mock::Peer::new([done()]).ready_after(s(5));
+    let request = |body| Request::post("https://agent.example.com/a2a").body(body).unwrap();
+    // While it is read, and while the agent's turn is waited for again behind it.
+    let part = MockBody::new().data(r#"{"jsonrpc":"2.0","id":1,"method":"GetTask","#).hang();
+    assert!(timeout(s(7), guard.layer(peer.clone()).oneshot(request(part))).await.is_err());
+    let late = MockBody::new().wait(s(1)).data(r#"{"jsonrpc":"2.0","id":1,"method":"GetTask","params":{"id":"t"}}"#);
+    assert!(timeout(s(8), guard.layer(peer).oneshot(request(late))).await.is_err());
+    assert_eq!(notes.words(), ["abandoned/abandoned"; 2]);
+}
