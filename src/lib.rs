@@ -10,6 +10,7 @@ mod client;
 mod clock;
 pub mod error;
 mod flights;
+mod frames;
 pub mod guard;
 mod limits;
 pub mod observability;

@@ -8,7 +8,7 @@ use crate::{
         AUTH_REQUIRED, INPUT_REQUIRED, WORKING, answer, artifact, ended, error_info, fields, get, ok, retry_info, send,
         stream, task, update,
     },
-    mock::{MockBody, call},
+    mock::{MockBody, Step, call},
     plain,
 };
 
@@ -33,6 +33,21 @@ async fn a_refusal_in_trailers_is_one_wherever_it_stands() {
         assert_eq!(error.retry(), if events > 0 { Retry::Unsafe } else { Retry::Safe });
         assert_eq!(ended.trailers, None);
         assert_eq!(ended.notes.words(), ["refused/peer_error"]);
+    }
+}
+
+/// Whoever reads the other of two statuses sees a failure.
+#[tokio::test(start_paused = true)]
+async fn two_statuses_are_no_success_unless_both_say_so() {
+    for (first, second, word) in
+        [("0", "13", "refused/peer_error"), ("13", "0", "refused/peer_error"), ("0", "0", "success/success")]
+    {
+        for (request, state) in [(send(), WORKING), (stream(), INPUT_REQUIRED)] {
+            let mut trailers = fields(&[("grpc-status", first)]);
+            trailers.append("grpc-status", second.parse().unwrap());
+            let body = MockBody::of([task(state)]).then(Step::Trailers(trailers));
+            assert_eq!(call(plain(), request, answer(body)).await.word(), word, "{first} {second}");
+        }
     }
 }
 
