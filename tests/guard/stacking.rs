@@ -213,11 +213,11 @@ async fn http_json_too() {
 }
 
 /// A client that has no answer, ever.
-fn silent() -> tower::util::ServiceFn<fn(Request<Full<Bytes>>) -> std::future::Pending<Silence>> {
+fn silent() -> tower::util::ServiceFn<fn(Request<Full<Bytes>>) -> Silence> {
     tower::service_fn(|_| std::future::pending())
 }
 
-type Silence = Result<http::Response<Full<Bytes>>, crate::mock::BoxError>;
+type Silence = std::future::Pending<Result<http::Response<Full<Bytes>>, crate::mock::BoxError>>;
 
 /// So does waiting for a card.
 #[tokio::test(start_paused = true)]
