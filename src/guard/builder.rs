@@ -134,7 +134,8 @@ impl<O, C, R, P, M> GuardBuilder<O, C, R, P, M> {
         self
     }
 
-    /// Completes request URIs that are relative, as tonic's generated clients and axum's handlers have them. Default:
+    /// Completes request URIs that are relative, as tonic's generated clients and axum's handlers have them. A `host`
+    /// header stays as it is: of what a server of yours was asked, remove it above, for it names that server. Default:
     /// none, and such requests stay as they are.
     pub fn origin(mut self, origin: Uri) -> Self {
         self.plain.origin = Some(origin);
