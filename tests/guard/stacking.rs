@@ -75,10 +75,12 @@ async fn a_relative_uri_is_completed_before_anyone_looks_at_it() {
     let relative = |path: &str| {
         let mut request = V1.send();
         *request.uri_mut() = path.parse().unwrap();
+        request.headers_mut().insert("host", "gateway.example.net".parse().unwrap());
         request
     };
     assert_eq!(call(&mut service, relative("/a2a")).await.word(), "success/success");
     let seen = agent.requests().pop().unwrap();
+    assert!(!seen.headers().contains_key("host"), "the gateway's");
     assert_eq!(seen.uri(), "https://agent.example.com/a2a");
     assert_eq!(seen.extensions().get::<Call>().unwrap().target().unwrap(), seen.uri());
     // One that says where it goes goes there.
