@@ -21,7 +21,7 @@ use super::{
     store::{CardAsk, CardKeyRef, HeldCard},
 };
 use crate::{
-    call::{self, Call, CallBody, Operation, Rank},
+    call::{self, Binding, Call, CallBody, Operation, Rank},
     clock,
     error::{BoxError, CallError, CardFailure, Failure, lost},
     limits::left_of_total,
@@ -159,6 +159,7 @@ impl<R, O> Config<R, O> {
             .with_path(matching::base_path(request, call))
             .with_version(call.version())
             .with_tenant(call.tenant())
+            .with_query(request.uri().query().filter(|_| call.binding() == Some(Binding::JsonRpc)))
     }
 
     pub(super) fn held<B>(&self, request: &Request<B>, call: &Call, now: Instant) -> Option<Arc<HeldCard>> {

@@ -395,7 +395,6 @@ async fn credentials_are_the_configured_ones() {
 
 /// Agents of one path that differ in the query share a public card, and each has an extended one of its own.
 #[tokio::test(start_paused = true)]
-#[ignore = "fails: one agent's extended card stands in for the other's"]
 async fn agents_that_differ_in_the_query_have_each_their_own() {
     let at = |agent: u8| format!("{TARGET}?agent={agent}");
     let own =
