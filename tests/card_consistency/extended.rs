@@ -398,7 +398,8 @@ async fn credentials_are_the_configured_ones() {
 #[ignore = "fails: one agent's extended card stands in for the other's"]
 async fn agents_that_differ_in_the_query_have_each_their_own() {
     let at = |agent: u8| format!("{TARGET}?agent={agent}");
-    let own = |agent: u8| Page::result(&Card::default().at(&at(agent)).with("streaming").with("extendedAgentCard").json());
+    let own =
+        |agent: u8| Page::result(&Card::default().at(&at(agent)).with("streaming").with("extendedAgentCard").json());
     let both = Card::default().at(&at(7)).at(&at(8)).with("extendedAgentCard");
     let cards = Cards::of(Page::from(both).max_age(300));
     let cards = cards.put_to("Bearer one", &at(7), own(7)).put_to("Bearer one", &at(8), own(8));
