@@ -63,7 +63,7 @@ impl Texts {
         let task = |text: String| {
             let artifacts = json!([{ "artifactId": "a", "parts": [{ "text": text }] }]);
             let status = json!({ "state": "TASK_STATE_COMPLETED" });
-            rpc(json!({ "task": { "id": "t", "contextId": "c", "status": status, "artifacts": artifacts } })).into()
+            rpc(json!({ "task": { "artifacts": artifacts, "contextId": "c", "id": "t", "status": status } })).into()
         };
         let status = |state: &str| json!({ "state": format!("TASK_STATE_{state}") });
         let update = json!({ "taskId": "t", "contextId": "c", "status": status("COMPLETED") });

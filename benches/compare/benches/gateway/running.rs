@@ -46,12 +46,18 @@ impl Running {
 
     /// The CPU time that its thread took so far.
     pub(crate) async fn cpu(&self) -> Duration {
-        let read = self.handle.spawn(async {
-            let time = clock_gettime(ClockId::ThreadCPUTime);
-            Duration::new(time.tv_sec.unsigned_abs(), u32::try_from(time.tv_nsec).unwrap_or_default())
-        });
-        read.await.expect("a time")
+        self.handle.spawn(async { read(ClockId::ThreadCPUTime) }).await.expect("a time")
     }
+}
+
+/// The CPU time that this process took so far: callers, gateways and agent.
+pub(crate) fn cpu_of_all() -> Duration {
+    read(ClockId::ProcessCPUTime)
+}
+
+fn read(clock: ClockId) -> Duration {
+    let time = clock_gettime(clock);
+    Duration::new(time.tv_sec.unsigned_abs(), u32::try_from(time.tv_nsec).unwrap_or_default())
 }
 
 /// The way to the agent and nothing around it.
