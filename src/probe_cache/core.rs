@@ -6,14 +6,14 @@ use std::{
     time::Duration,
 };
 
-use http::{HeaderMap, HeaderName, Method, Uri};
+use http::{HeaderMap, HeaderName, Method, Uri, uri::PathAndQuery};
 use tokio::time::Instant;
 
 use super::{
     SkillAvailability,
     availability::Entry,
     endpoint::Standing,
-    key::CallRef,
+    key::{CallRef, without_query},
     place::{Place, Places},
     probe::Probe,
     prober::{Prober, Question},
@@ -76,7 +76,12 @@ impl Core {
             Some(Binding::Grpc) => uri.path().rsplit_once('/').map_or("", |(service, _)| service),
             _ => uri.path(),
         };
-        let at = CallRef::new(uri, path, headers, &self.tenant_headers, call);
+        // Over JSON-RPC the query is a part of the address; over HTTP+JSON it is the operation's.
+        let place = match call.binding() {
+            Some(Binding::HttpJson | Binding::Grpc) => path,
+            _ => uri.path_and_query().map_or(path, PathAndQuery::as_str),
+        };
+        let at = CallRef::new(uri, place, headers, &self.tenant_headers, call);
         let Some(place) = self.places.find(&at, last) else { return Err(Box::new(Instead::Relative)) };
         let millis = place.clock.millis(now);
         if let Some(entry) = &place.entry {
@@ -118,7 +123,8 @@ impl Core {
                 let Some(probe) = prober.probe(call, method, uri, headers) else { return Ok(()) };
                 let endpoint = Arc::clone(&place.endpoint);
                 let question = Question { key: place.endpoint_key(), endpoint, probe: Arc::new(probe) };
-                let card = self.cards.as_ref().and_then(|cards| card_of(cards, uri, at.path, headers, call));
+                let path = without_query(at.path);
+                let card = self.cards.as_ref().and_then(|cards| card_of(cards, uri, path, headers, call));
                 let (prober, place) = (Arc::clone(prober), Arc::clone(place));
                 Err(Box::new(Instead::Ask(Asking { question, prober, place, card })))
             }

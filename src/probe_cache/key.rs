@@ -44,7 +44,7 @@ pub(super) struct PlaceRef<'a> {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CallRef<'a> {
     pub(super) uri: &'a Uri,
-    /// What stands in front of the operation over HTTP+JSON, the whole path over JSON-RPC.
+    /// What stands in front of the operation over HTTP+JSON, path and query over JSON-RPC.
     pub(super) path: &'a str,
     names: &'a [HeaderName],
     headers: &'a HeaderMap,
@@ -52,6 +52,11 @@ pub(super) struct CallRef<'a> {
     dialect: u32,
     pub(super) skill: &'a str,
     pub(super) region: &'a str,
+}
+
+/// A place without the query that is a part of it over JSON-RPC.
+pub(super) fn without_query(place: &str) -> &str {
+    place.split_once('?').map_or(place, |(path, _)| path)
 }
 
 impl<'a> CallRef<'a> {
@@ -157,8 +162,9 @@ impl EndpointKey {
             && self.port == port.unwrap_or(if scheme.len() == "http".len() { 80 } else { 443 })
     }
 
+    /// For people to read, and so without what may be secret in it.
     pub(super) fn url(&self) -> String {
-        format!("{}://{}:{}{}", self.scheme, self.host, self.port, self.path)
+        format!("{}://{}:{}{}", self.scheme, self.host, self.port, without_query(&self.path))
     }
 
     pub(super) fn tenant(&self) -> Option<&str> {

@@ -285,7 +285,6 @@ async fn so_many_endpoints_are_kept_and_no_more() {
 
 /// As `CardConsistencyLayer` has it: over JSON-RPC the query is a part of the address.
 #[tokio::test(start_paused = true)]
-#[ignore = "fails: one agent's state is the other's"]
 async fn agents_that_differ_in_the_query_are_told_apart() {
     let agent = Agent::new(|asked| match asked.uri.query() {
         Some("agent=7") => refused_probe(-32601),
