@@ -3,6 +3,7 @@
 //! A [`Judge`] is told what is [`Expected`], fed the bytes of one JSON document in any cut, and gives a [`Verdict`]. On the way it
 //! notes the [`Facts`] that a caller needs whatever the verdict: the task's id and state.
 
+mod name;
 mod payload;
 mod reader;
 
