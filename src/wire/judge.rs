@@ -178,11 +178,6 @@ impl Judge {
         Self { scanner: JsonScanner::new(), reader: Reader::new(expected) }
     }
 
-    /// Sets what is expected, before the first byte.
-    pub(crate) fn expect(&mut self, expected: Expected) {
-        self.reader.expected = expected;
-    }
-
     /// Begins a new document of the same kind.
     pub fn reset(&mut self) {
         self.scanner.reset();
