@@ -84,31 +84,24 @@ where
 
     /// After a Pending: which bound was reached, if any.
     pub(super) fn poll_bounds(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Due> {
-        let mut this = self.project();
-        let flight = this.flight;
+        let this = self.project();
+        let (mut timer, flight) = (this.timer, this.flight);
         flight.frames_unchecked = 0;
         flight.bytes_unchecked = 0;
-        let mut now = flight.deadlines.wants_look().then(Instant::now);
+        let now = flight.deadlines.wants_look().then(Instant::now);
         if let Some(now) = now {
             flight.deadlines.look(now);
         }
-        let floor = flight.limits().floor;
-        loop {
-            let due = flight.deadlines.due(flight.limits());
-            if now.is_some_and(|now| now >= due.at) {
-                return Poll::Ready(due);
-            }
-            if this.timer.as_mut().poll(cx, now.unwrap_or(flight.dispatched), due.at, floor).is_pending() {
-                flight.pending = true;
-                // Where the task's budget is spent, the timer does not say whether it fired.
-                let reached = !coop::has_budget_remaining() && Instant::now() >= due.at;
-                return if reached { Poll::Ready(due) } else { Poll::Pending };
-            }
-            let fired = Instant::now();
-            flight.deadlines.look(fired);
-            this.timer.as_mut().rearm(fired, flight.deadlines.due(flight.limits()).at, floor);
-            now = Some(fired);
+        // Nothing is due before the timer fires; and where the task has budget left, the timer says whether it did.
+        if timer.is_ahead_of(now)
+            && !flight.deadlines.may_be_sooner()
+            && coop::has_budget_remaining()
+            && timer.as_mut().poll_set(cx).is_pending()
+        {
+            flight.pending = true;
+            return Poll::Pending;
         }
+        flight.poll_due(timer, now, cx)
     }
 }
 
@@ -190,6 +183,29 @@ where
             first_event: None,
             #[cfg(feature = "tracing")]
             span: None,
+        }
+    }
+
+    /// Compares with what is due, and sets the timer for it.
+    #[inline(never)]
+    fn poll_due(&mut self, mut timer: Pin<&mut Timer>, mut now: Option<Instant>, cx: &mut Context<'_>) -> Poll<Due> {
+        let floor = self.limits().floor;
+        self.deadlines.clear_sooner();
+        loop {
+            let due = self.deadlines.due(self.limits());
+            if now.is_some_and(|now| now >= due.at) {
+                return Poll::Ready(due);
+            }
+            if timer.as_mut().poll(cx, now.unwrap_or(self.dispatched), due.at, floor).is_pending() {
+                self.pending = true;
+                // Where the task's budget is spent, the timer does not say whether it fired.
+                let reached = !coop::has_budget_remaining() && Instant::now() >= due.at;
+                return if reached { Poll::Ready(due) } else { Poll::Pending };
+            }
+            let fired = Instant::now();
+            self.deadlines.look(fired);
+            timer.as_mut().rearm(fired, self.deadlines.due(self.limits()).at, floor);
+            now = Some(fired);
         }
     }
 
