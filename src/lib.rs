@@ -10,6 +10,7 @@ mod client;
 mod clock;
 pub mod error;
 mod flights;
+mod frames;
 pub mod guard;
 mod limits;
 pub mod observability;
@@ -31,7 +32,8 @@ mod words;
 
 pub use crate::{
     call::{
-        Binding, Call, CallBody, CallFuture, CallLayer, CallService, Capability, Operation, ProtocolVersion, Shape,
+        Binding, Call, CallBody, CallFuture, CallLayer, CallService, Capability, Operation, OrderMistake,
+        ProtocolVersion, Shape,
     },
     error::{
         AgentCardResolutionError, BoxError, CallError, CapabilityNegotiationError, CapabilityTimeout, CardFailure,

@@ -2,10 +2,12 @@
 
 use std::{ops::Deref, time::Duration};
 
-use crate::call::Operation;
+use http::Request;
+
+use crate::call::{self, Binding, Call, Operation};
 
 /// Sums of instants and bounds must not overflow; nobody waits for a century.
-const CENTURY: Duration = Duration::from_secs(100 * 365 * 86_400);
+pub(crate) const CENTURY: Duration = Duration::from_secs(100 * 365 * 86_400);
 
 macro_rules! bounds {
     ($(#[$ready_doc:meta])* ready: Duration = $ready:expr; $($(#[$doc:meta])* $name:ident: $type:ty = $default:expr;)*) => {
@@ -115,6 +117,22 @@ impl LimitOverrides {
     pub(crate) fn longest_total(&self) -> Option<Duration> {
         self.total_unary.max(self.total_stream)
     }
+}
+
+/// The totals of calls, for layers that wait before a call comes down to where its total is kept.
+#[derive(Clone, Debug)]
+pub struct Totals {
+    pub(crate) of: [Duration; Operation::COUNT],
+}
+
+/// What is left of a call's total, where that is known: by what the request itself says, or by `totals`.
+pub(crate) fn left_of_total<B>(request: &Request<B>, call: &Call, totals: Option<&Totals>) -> Option<Duration> {
+    let own = request.extensions().get::<LimitOverrides>().and_then(LimitOverrides::longest_total);
+    let total = own.or_else(|| Some(totals?.of[call.operation()?.index()]));
+    let is_grpc = call.binding() == Some(Binding::Grpc);
+    let asked = if is_grpc { call::grpc_timeout(request.headers()) } else { None };
+    let total = total.into_iter().chain(asked).min()?;
+    Some(total.saturating_sub(call.elapsed()))
 }
 
 impl Limits {

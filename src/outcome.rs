@@ -2,7 +2,7 @@
 
 use std::{fmt, sync::Arc, time::Duration};
 
-use http::{StatusCode, Uri};
+use http::{Extensions, StatusCode, Uri};
 use tokio::time::Instant;
 
 use crate::{
@@ -48,6 +48,18 @@ impl OutcomeKind {
             Self::Abandoned => "abandoned",
         }
     }
+
+    /// Every outcome there is.
+    pub const ALL: &'static [Self] = &[
+        Self::Success,
+        Self::Refused,
+        Self::Broken,
+        Self::Timeout,
+        Self::Card,
+        Self::Stale,
+        Self::Transport,
+        Self::Abandoned,
+    ];
 }
 
 impl fmt::Display for OutcomeKind {
@@ -240,6 +252,15 @@ impl<'a> Outcome<'a> {
             #[cfg(feature = "tracing")]
             span: None,
         }
+    }
+
+    /// The same of a call whose request has these, for who fills its span.
+    pub(crate) fn within(self, extensions: &'a Extensions) -> Self {
+        #[cfg(feature = "tracing")]
+        let outcome = Self { span: extensions.get(), ..self };
+        #[cfg(not(feature = "tracing"))]
+        let (outcome, _) = (self, extensions);
+        outcome
     }
 
     /// The outcome.

@@ -35,7 +35,7 @@ async fn every_case_ends_as_it_should() {
     read(&folder, &mut cases);
     assert_eq!(cases.len(), CASES, "cases under {}", folder.display());
 
-    let at_once = Arc::new(Semaphore::new(64));
+    let at_once = Arc::new(Semaphore::new(24));
     let mut running = Vec::new();
     for case in cases {
         let at_once = Arc::clone(&at_once);

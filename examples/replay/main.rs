@@ -41,7 +41,7 @@ use run::Line;
 const USAGE: &str = "usage: replay PATH… [--binding JSONRPC|HTTP+JSON|GRPC] [--kind call|card] [--rendered]";
 
 /// How many cases run side by side. They wait more than they work.
-const AT_ONCE: usize = 64;
+const AT_ONCE: usize = 24;
 
 #[derive(Default)]
 struct Arguments {

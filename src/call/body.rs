@@ -14,8 +14,8 @@ pin_project! {
     /// A request body as the client below [`CallLayer`](crate::CallLayer) sees it: what was read of it to name the
     /// call, then the rest.
     ///
-    /// The bytes are the caller's, frame by frame, none copied and none changed. A body that failed while it was read
-    /// fails here at the same place.
+    /// The bytes are the caller's, frame by frame, none changed, and none copied but those of small frames behind the first
+    /// thousand, which are put together. A body that failed while it was read fails here at the same place.
     pub struct CallBody<B>
     where
         B: Body,

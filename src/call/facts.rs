@@ -3,7 +3,7 @@ use std::{fmt, sync::Arc, time::Duration};
 use http::Uri;
 use tokio::time::Instant;
 
-use super::{Binding, Capability, Operation, ProtocolVersion, Shape};
+use super::{Binding, Capability, Operation, OrderMistake, ProtocolVersion, Shape, order::Found};
 use crate::wire::JsonRpcId;
 
 /// One request with what is known of it.
@@ -20,7 +20,9 @@ use crate::wire::JsonRpcId;
 /// ```
 #[derive(Clone, Default)]
 pub struct Call {
-    facts: Arc<Facts>,
+    pub(super) facts: Arc<Facts>,
+    /// The layers that the request has come past which carries this handle.
+    pub(super) passed: u8,
 }
 
 #[derive(Clone, Default)]
@@ -38,6 +40,7 @@ pub(super) struct Facts {
     pub(super) streaming: bool,
     pub(super) target: Option<Uri>,
     pub(super) began: Option<Instant>,
+    pub(super) mistake: Found,
 }
 
 impl Facts {
@@ -181,6 +184,33 @@ impl Call {
     #[must_use]
     pub fn began(&self) -> Option<Instant> {
         self.facts.began
+    }
+
+    /// Which layers stand in the wrong order, if the request met any that do. `None` does not say that all is well: a
+    /// request is refused by one layer before it comes to others.
+    ///
+    /// Layers are put together by hand where [`Guard`](crate::Guard) is not used, and the types let them stand in any
+    /// order. A mistake is told of in the lines of all errors that come of it, here, and with feature `tracing` in one
+    /// event of level `WARN` and target `a2a_guard::order` for each layer that is out of place. So that a test finds it:
+    ///
+    /// ```
+    /// use a2a_guard::{Outcome, TerminalStateLayer};
+    ///
+    /// let in_order = |outcome: &Outcome<'_>| assert_eq!(outcome.call().order_mistake(), None);
+    /// let layer = TerminalStateLayer::builder().observe(in_order).build()?;
+    /// # let _ = layer;
+    /// # Ok::<(), a2a_guard::ConfigError>(())
+    /// ```
+    ///
+    /// Looked for are layers above [`CallLayer`](crate::CallLayer), and any of
+    /// [`RefusalResponseLayer`](crate::RefusalResponseLayer),
+    /// [`CardConsistencyLayer`](crate::card_consistency::CardConsistencyLayer), [`ProbeCacheLayer`](crate::ProbeCacheLayer)
+    /// and [`TerminalStateLayer`](crate::TerminalStateLayer), in this order from the outside in, below one that belongs
+    /// below it. Two of a kind may stand in one stack. A `CallLayer` that finds a call which is named already begins a
+    /// stack of its own, below which layers are counted anew.
+    #[must_use]
+    pub fn order_mistake(&self) -> Option<OrderMistake> {
+        self.facts.mistake.get()
     }
 
     pub(crate) fn elapsed(&self) -> Duration {

@@ -1,9 +1,10 @@
-use std::{sync::Arc, time::Duration};
+use std::{fmt, sync::Arc, time::Duration};
 
 use http::HeaderName;
 use tower_layer::Layer;
 
-use super::CallService;
+use super::{CallService, Order};
+use crate::outcome::Observe;
 
 /// Names each call: reads operation, binding, version, JSON-RPC id, tenant and task id off the request and puts them,
 /// as a [`Call`](crate::Call), into its extensions.
@@ -19,9 +20,10 @@ use super::CallService;
 /// whole, an end that has not come is not waited for.
 ///
 /// Outermost of the layers. The client below sees the body as [`CallBody`](crate::CallBody).
-#[derive(Clone, Debug)]
-pub struct CallLayer {
-    pub(super) config: Arc<Config>,
+#[derive(Clone)]
+pub struct CallLayer<O = ()> {
+    config: Arc<Config>,
+    observer: O,
 }
 
 #[derive(Clone, Debug)]
@@ -33,6 +35,7 @@ pub(super) struct Config {
     pub(super) skill_header: Option<HeaderName>,
     pub(super) region_header: Option<HeaderName>,
     pub(super) base_path: Option<Box<str>>,
+    pub(super) order: Arc<Order>,
 }
 
 impl Default for CallLayer {
@@ -53,10 +56,13 @@ impl CallLayer {
             skill_header: None,
             region_header: None,
             base_path: None,
+            order: Arc::default(),
         };
-        Self { config: Arc::new(config) }
+        Self { config: Arc::new(config), observer: () }
     }
+}
 
+impl<O> CallLayer<O> {
     fn set(mut self, set: impl FnOnce(&mut Config)) -> Self {
         set(Arc::make_mut(&mut self.config));
         self
@@ -83,6 +89,16 @@ impl CallLayer {
     #[must_use]
     pub fn total(self, total: Duration) -> Self {
         self.set(|config| config.read_timeout = config.read_timeout.min(total))
+    }
+
+    /// Told of each call that is dropped while its request is still being read, or while it waits for its turn behind that:
+    /// it comes down to no other layer. Default: nobody.
+    #[must_use]
+    pub fn observe<P>(self, observer: P) -> CallLayer<P>
+    where
+        P: Observe + Clone,
+    {
+        CallLayer { config: self.config, observer }
     }
 
     /// Takes the skill from this key of the request's `metadata`, or of its message's. Default: none.
@@ -117,10 +133,19 @@ impl CallLayer {
     }
 }
 
-impl<S> Layer<S> for CallLayer {
-    type Service = CallService<S>;
+impl<O> fmt::Debug for CallLayer<O> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CallLayer").field("config", &self.config).finish_non_exhaustive()
+    }
+}
+
+impl<S, O> Layer<S> for CallLayer<O>
+where
+    O: Clone,
+{
+    type Service = CallService<S, O>;
 
     fn layer(&self, inner: S) -> Self::Service {
-        CallService::new(inner, Arc::clone(&self.config))
+        CallService::new(inner, Arc::clone(&self.config), self.observer.clone())
     }
 }

@@ -12,6 +12,7 @@ mod json_rpc_method;
 mod layer;
 mod naming;
 mod operation;
+mod order;
 mod reading;
 mod service;
 mod version;
@@ -21,6 +22,7 @@ pub use self::{
     facts::Call,
     layer::CallLayer,
     operation::{Binding, Capability, Operation, Shape},
+    order::OrderMistake,
     service::{CallFuture, CallService},
     version::ProtocolVersion,
 };
@@ -32,4 +34,5 @@ pub(crate) use self::{
     http_path::operation_prefix,
     json_rpc_method::method_of,
     naming::{from_head, grpc_timeout},
+    order::{Order, Rank, come_past},
 };

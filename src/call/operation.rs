@@ -33,6 +33,20 @@ pub enum Operation {
 impl Operation {
     pub(crate) const COUNT: usize = 11;
 
+    pub(crate) const ALL: [Self; Self::COUNT] = [
+        Self::SendMessage,
+        Self::SendStreamingMessage,
+        Self::GetTask,
+        Self::ListTasks,
+        Self::CancelTask,
+        Self::SubscribeToTask,
+        Self::CreateTaskPushNotificationConfig,
+        Self::GetTaskPushNotificationConfig,
+        Self::ListTaskPushNotificationConfigs,
+        Self::DeleteTaskPushNotificationConfig,
+        Self::GetExtendedAgentCard,
+    ];
+
     /// The specification's name of the operation.
     #[must_use]
     pub const fn as_str(self) -> &'static str {

@@ -1,5 +1,4 @@
 use std::{
-    collections::VecDeque,
     pin::Pin,
     task::{Context, Poll, ready},
 };
@@ -8,6 +7,7 @@ use bytes::Bytes;
 use http_body::Body;
 
 use super::{CallBody, body::End, naming::Naming};
+use crate::frames::Frames;
 
 /// So many frames may come without a Pending before the time is looked at.
 const FRAMES_UNCHECKED: u32 = 64;
@@ -18,7 +18,7 @@ where
     B: Body,
 {
     first: Option<Bytes>,
-    read: VecDeque<Bytes>,
+    read: Frames,
     len: usize,
     max: usize,
     end: End<B::Error>,
@@ -30,7 +30,7 @@ where
     B: Body<Data = Bytes> + Unpin,
 {
     pub(super) fn new(body: B, max: usize) -> Self {
-        Self { first: None, read: VecDeque::new(), len: 0, max, end: End::Rest, rest: Some(body) }
+        Self { first: None, read: Frames::default(), len: 0, max, end: End::Rest, rest: Some(body) }
     }
 
     /// Reads until the body ends or fails, the cap is reached, or the bytes can name no call. Pending also after many
@@ -75,7 +75,7 @@ where
 
     /// What was read, the rest behind it.
     pub(super) fn into_body(self) -> CallBody<B> {
-        CallBody::new(self.first, self.read, self.end, self.rest)
+        CallBody::new(self.first, self.read.into_queue(), self.end, self.rest)
     }
 
     fn keep(&mut self, data: Bytes) {
@@ -86,7 +86,7 @@ where
         if self.first.is_none() {
             self.first = Some(data);
         } else {
-            self.read.push_back(data);
+            self.read.push(data);
         }
     }
 }

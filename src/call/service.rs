@@ -16,43 +16,62 @@ use tokio::{
 };
 use tower_service::Service;
 
-use super::{Call, CallBody, layer::Config, naming::Naming, reading::Reading};
-use crate::{clock, limits::LimitOverrides};
+use super::{Call, CallBody, layer::Config, naming::Naming, order, reading::Reading};
+use crate::{
+    clock,
+    limits::LimitOverrides,
+    outcome::{self, Observe, Outcome},
+};
 
 /// The service of [`CallLayer`](crate::CallLayer).
-#[derive(Clone, Debug)]
-pub struct CallService<S> {
+#[derive(Clone)]
+pub struct CallService<S, O = ()> {
     inner: S,
     config: Arc<Config>,
+    observer: O,
 }
 
-impl<S> CallService<S> {
-    pub(super) fn new(inner: S, config: Arc<Config>) -> Self {
-        Self { inner, config }
+impl<S, O> CallService<S, O> {
+    pub(super) fn new(inner: S, config: Arc<Config>, observer: O) -> Self {
+        Self { inner, config, observer }
     }
 }
 
-impl<S, B> Service<Request<B>> for CallService<S>
+impl<S, O> fmt::Debug for CallService<S, O>
+where
+    S: fmt::Debug,
+{
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CallService").field("inner", &self.inner).finish_non_exhaustive()
+    }
+}
+
+impl<S, B, O> Service<Request<B>> for CallService<S, O>
 where
     S: Service<Request<CallBody<B>>> + Clone,
     B: Body<Data = Bytes> + Unpin,
+    O: Observe + Clone,
 {
     type Response = S::Response;
     type Error = S::Error;
-    type Future = CallFuture<S, B>;
+    type Future = CallFuture<S, B, O>;
 
     fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
         self.inner.poll_ready(cx)
     }
 
-    fn call(&mut self, request: Request<B>) -> CallFuture<S, B> {
+    fn call(&mut self, request: Request<B>) -> CallFuture<S, B, O> {
         let (mut parts, body) = request.into_parts();
-        let given = parts.extensions.get::<Call>();
+        let given = parts.extensions.get_mut::<Call>();
         let is_named = |call: &Call| call.began().is_some() || (call.operation().is_some() && call.binding().is_some());
-        if given.is_some_and(is_named) {
-            return self.pass(Request::from_parts(parts, CallBody::unread(body)));
-        }
-        let given = given.cloned().unwrap_or_default();
+        let given = match given {
+            Some(named) if is_named(named) => {
+                order::begin_named(named);
+                return self.pass(Request::from_parts(parts, CallBody::unread(body)));
+            }
+            Some(given) => order::begin(given, &self.config.order),
+            None => order::begin_unnamed(&mut parts.extensions, &self.config.order),
+        };
         let began = Instant::now();
         let mut naming = Naming::new(&self.config, given, &parts, began);
         if !naming.wants_body() {
@@ -82,20 +101,18 @@ where
         // Of a time that no clock reaches, tokio makes one that is far enough.
         let sleep = began.checked_add(bound).map_or_else(|| tokio::time::sleep(bound), tokio::time::sleep_until);
         let sleep = Box::pin(sleep);
-        CallFuture {
-            state: State::Reading {
-                sleep,
-                waiting: Some(Box::new(Waiting { service, config: Arc::clone(&self.config), parts, naming, reading })),
-            },
-        }
+        let (config, observer) = (Arc::clone(&self.config), self.observer.clone());
+        let waiting = Some(Box::new(Waiting { service, config, parts, naming, reading, observer }));
+        CallFuture { state: State::Reading { sleep, waiting } }
     }
 }
 
-impl<S> CallService<S> {
-    fn pass<B>(&mut self, request: Request<CallBody<B>>) -> CallFuture<S, B>
+impl<S, O> CallService<S, O> {
+    fn pass<B>(&mut self, request: Request<CallBody<B>>) -> CallFuture<S, B, O>
     where
         S: Service<Request<CallBody<B>>>,
         B: Body,
+        O: Observe,
     {
         CallFuture { state: State::Called { future: self.inner.call(request) } }
     }
@@ -103,30 +120,56 @@ impl<S> CallService<S> {
 
 pin_project! {
     /// The future of [`CallService`].
-    pub struct CallFuture<S, B>
+    pub struct CallFuture<S, B, O = ()>
     where
         S: Service<Request<CallBody<B>>>,
         B: Body,
+        O: Observe,
     {
         #[pin]
-        state: State<S, B, S::Future>,
+        state: State<S, B, O, S::Future>,
+    }
+
+    impl<S, B, O> PinnedDrop for CallFuture<S, B, O>
+    where
+        S: Service<Request<CallBody<B>>>,
+        B: Body,
+        O: Observe,
+    {
+        fn drop(this: Pin<&mut Self>) {
+            match this.project().state.project() {
+                StateProj::Reading { waiting: Some(waiting), .. } => {
+                    let Waiting { config, parts, naming, observer, .. } = &mut **waiting;
+                    if observer.listens() {
+                        let call = naming.finish(config, parts);
+                        outcome::tell(observer, &Outcome::of_abandoned(&call).within(&parts.extensions));
+                    }
+                }
+                StateProj::Readying { request: Some(request), observer, .. } => {
+                    if let Some(call) = request.extensions().get::<Call>() {
+                        outcome::tell(observer, &Outcome::of_abandoned(call).within(request.extensions()));
+                    }
+                }
+                _ => {}
+            }
+        }
     }
 }
 
 pin_project! {
     #[project = StateProj]
-    enum State<S, B, F>
+    enum State<S, B, O, F>
     where
         B: Body,
     {
-        Reading { sleep: Pin<Box<Sleep>>, waiting: Option<Box<Waiting<S, B>>> },
-        Readying { service: S, request: Option<Request<CallBody<B>>> },
+        Reading { sleep: Pin<Box<Sleep>>, waiting: Option<Box<Waiting<S, B, O>>> },
+        Readying { service: S, request: Option<Request<CallBody<B>>>, observer: O },
         Called { #[pin] future: F },
     }
 }
 
 /// A call whose body is still on its way.
-struct Waiting<S, B>
+struct Waiting<S, B, O>
 where
     B: Body,
 {
@@ -135,12 +178,14 @@ where
     parts: Parts,
     naming: Naming,
     reading: Reading<B>,
+    observer: O,
 }
 
-impl<S, B> Future for CallFuture<S, B>
+impl<S, B, O> Future for CallFuture<S, B, O>
 where
     S: Service<Request<CallBody<B>>>,
     B: Body<Data = Bytes> + Unpin,
+    O: Observe,
 {
     type Output = Result<S::Response, S::Error>;
 
@@ -163,12 +208,13 @@ where
                     let Some(waiting) = waiting.take() else {
                         return Poll::Pending;
                     };
-                    let Waiting { service, config, mut parts, mut naming, reading } = *waiting;
+                    let Waiting { service, config, mut parts, mut naming, reading, observer } = *waiting;
                     let call = naming.finish(&config, &parts);
                     parts.extensions.insert(call);
-                    State::Readying { service, request: Some(Request::from_parts(parts, reading.into_body())) }
+                    let request = Some(Request::from_parts(parts, reading.into_body()));
+                    State::Readying { service, request, observer }
                 }
-                StateProj::Readying { service, request } => {
+                StateProj::Readying { service, request, .. } => {
                     ready!(service.poll_ready(cx))?;
                     let Some(request) = request.take() else {
                         return Poll::Pending;
@@ -182,10 +228,11 @@ where
     }
 }
 
-impl<S, B> fmt::Debug for CallFuture<S, B>
+impl<S, B, O> fmt::Debug for CallFuture<S, B, O>
 where
     S: Service<Request<CallBody<B>>>,
     B: Body,
+    O: Observe,
 {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("CallFuture").finish_non_exhaustive()

@@ -50,13 +50,13 @@ pin_project! {
     {
         fn drop(this: Pin<&mut Self>) {
             let this = this.project();
-            let config = match this.state.project() {
-                StateProj::Waiting { waiting: Some(waiting), .. } => &waiting.config,
-                StateProj::Readying { readying: Some(readying), .. } => &readying.config,
+            let (config, request) = match this.state.project() {
+                StateProj::Waiting { waiting: Some(waiting), .. } => (&waiting.config, &waiting.request),
+                StateProj::Readying { readying: Some(readying), .. } => (&readying.config, &readying.request),
                 _ => return,
             };
             if let Some(call) = this.call {
-                config.tell_abandoned(call);
+                config.tell_abandoned(call, request.extensions());
             }
         }
     }
@@ -162,7 +162,9 @@ where
                             Ok(card) => with_card(card, *waiting, call),
                             Err(failure) => {
                                 let after = waiting.config.remembered(&waiting.request, call);
-                                State::Refused { error: Some(waiting.config.refuse_until(call, failure, after)) }
+                                let extensions = waiting.request.extensions();
+                                let error = waiting.config.refuse_until(call, failure, after, extensions);
+                                State::Refused { error: Some(error) }
                             }
                         }
                     }
@@ -174,7 +176,9 @@ where
                         return Poll::Pending;
                     };
                     if let Err(error) = ready {
-                        return Poll::Ready(Err(config.tell(lost(error.into(), call, true))));
+                        let error = lost(error.into(), call, true);
+                        config.tell(&error, request.extensions());
+                        return Poll::Ready(Err(error));
                     }
                     State::Calling { future: service.call(request), watch: Some(watch) }
                 }
@@ -240,7 +244,7 @@ where
         }
     };
     if let Some(failure) = failure {
-        return State::Refused { error: Some(waiting.config.refuse(call, failure)) };
+        return State::Refused { error: Some(waiting.config.refuse(call, failure, waiting.request.extensions())) };
     }
     // That took a while, perhaps: a card that was fresh when the call began need not be now.
     if let Some(card) = waiting.config.held(&waiting.request, call, clock::now()) {
@@ -252,7 +256,9 @@ where
             let fetch = Box::pin(waiting.config.store.get(ask.bound(left)));
             State::Waiting { wish: Wish::Fetching { fetch }, waiting: Some(waiting) }
         }
-        Err(failure) => State::Refused { error: Some(waiting.config.refuse(call, failure)) },
+        Err(failure) => {
+            State::Refused { error: Some(waiting.config.refuse(call, failure, waiting.request.extensions())) }
+        }
     }
 }
 
@@ -268,7 +274,7 @@ where
             let readying = Readying { service, request, watch, config };
             State::Readying { readying: Some(Box::new(readying)) }
         }
-        Err(failure) => State::Refused { error: Some(config.refuse(call, failure)) },
+        Err(failure) => State::Refused { error: Some(config.refuse(call, failure, request.extensions())) },
     }
 }
 

@@ -6,7 +6,7 @@ use tower_layer::Layer;
 use super::{
     Admission, CardConsistencyService, CardStore, CardStoreError, Direct, FirstEventExtension, Resolve, matching::Rules,
 };
-use crate::{card::UrlPolicy, outcome::Observe};
+use crate::{call::Order, card::UrlPolicy, limits::CENTURY, limits::Totals, outcome::Observe};
 
 /// Refuses calls that the target's Agent Card does not cover, before they are sent.
 ///
@@ -49,6 +49,9 @@ pub(super) struct Settings {
     pub(super) origin: Option<Uri>,
     pub(super) wait: Duration,
     pub(super) extended_card: bool,
+    /// The totals that the layer below keeps, where they are known.
+    pub(super) totals: Option<Arc<Totals>>,
+    pub(super) order: Arc<Order>,
 }
 
 impl CardConsistencyLayer {
@@ -58,7 +61,9 @@ impl CardConsistencyLayer {
     pub fn new(store: CardStore) -> Self {
         let urls = Arc::new(UrlPolicy::strict());
         let rules = Rules { urls, admissions: Vec::new(), strict: false, first_event: None };
-        let settings = Settings { rules, origin: None, wait: Duration::from_secs(10), extended_card: false };
+        let wait = Duration::from_secs(10);
+        let settings =
+            Settings { rules, origin: None, wait, extended_card: false, totals: None, order: Arc::default() };
         Self { config: Arc::new(Config { store, resolver: Direct, observer: (), settings }) }
     }
 }
@@ -144,7 +149,17 @@ impl<R, O> CardConsistencyLayer<R, O> {
         R: Clone,
         O: Clone,
     {
-        self.set(|settings| settings.wait = wait)
+        // A century is no bound, and instants have an end.
+        self.set(|settings| settings.wait = wait.min(CENTURY))
+    }
+
+    /// No call waits for longer than what is left of its total.
+    pub(crate) fn totals(self, totals: Arc<Totals>) -> Self
+    where
+        R: Clone,
+        O: Clone,
+    {
+        self.set(|settings| settings.totals = Some(totals))
     }
 
     /// Registers which shapes a capability admits; others are refused.

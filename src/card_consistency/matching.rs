@@ -21,6 +21,7 @@ use crate::{
     card::{AgentCard, AgentInterface, CardUrl, Found, Target, UrlPolicy},
     error::CardFailure,
     wire::grpc::encode,
+    words,
 };
 
 const VERSION: HeaderName = HeaderName::from_static("a2a-version");
@@ -147,7 +148,7 @@ impl Rules {
                 let path = match tenant.filter(|_| !found.tenant_in_path) {
                     _ if !is_current && prefix.ends_with("/v1") => format!("{prefix}/card"),
                     _ if !is_current => format!("{prefix}/v1/card"),
-                    Some(tenant) => format!("{prefix}/{}/extendedAgentCard", tenant::as_segment(tenant)),
+                    Some(tenant) => format!("{prefix}/{}/extendedAgentCard", tenant::as_segment(tenant)?),
                     None => format!("{prefix}/extendedAgentCard"),
                 };
                 let uri = with_path(uri, &path)?;
@@ -256,7 +257,7 @@ fn is_at<B>(interface: &AgentInterface, call: &Call, request: &Request<B>) -> bo
     }
     let same = |url: &CardUrl| {
         let same_query = || CardUrl::of(request.uri()).is_ok_and(|uri| url.query_is_in(&uri));
-        url.path() == request.uri().path() && (url.query().is_none() || same_query())
+        words::equal(url.path().as_bytes(), request.uri().path().as_bytes()) && (url.query().is_none() || same_query())
     };
     interface.parsed_url().is_ok_and(same)
 }
@@ -299,7 +300,10 @@ fn state_version<B>(request: &mut Request<B>) {
 
 /// Whether a header is there. Among a few, looking at each takes less time than the map's hash of a name.
 fn has_header(headers: &HeaderMap, name: &HeaderName) -> bool {
-    if headers.keys_len() > 16 { headers.contains_key(name) } else { headers.keys().any(|there| there == name) }
+    if headers.keys_len() > 16 {
+        return headers.contains_key(name);
+    }
+    headers.keys().any(|there| words::equal(there.as_str().as_bytes(), name.as_str().as_bytes()))
 }
 
 /// The extensions that the request activates.

@@ -6,7 +6,7 @@ use std::{
 };
 
 use bytes::Bytes;
-use http::{Request, Response, Uri};
+use http::{Extensions, Request, Response, Uri};
 use http_body::Body;
 use tokio::time::Instant;
 use tower_service::Service;
@@ -21,10 +21,10 @@ use super::{
     store::{CardAsk, CardKeyRef, HeldCard},
 };
 use crate::{
-    call::{self, Call, CallBody, Operation},
+    call::{self, Binding, Call, CallBody, Operation, Rank},
     clock,
     error::{BoxError, CallError, CardFailure, Failure, lost},
-    limits::LimitOverrides,
+    limits::left_of_total,
     outcome::{self, Class, Observe, Outcome},
 };
 
@@ -77,15 +77,12 @@ where
     }
 
     fn call(&mut self, mut request: Request<CallBody<B>>) -> Self::Future {
-        let mut call = match request.extensions().get::<Call>() {
-            Some(call) => call.clone(),
-            None => call::from_head(request.method(), request.uri(), request.headers()),
-        };
+        let mut call = call::come_past(&mut request, Rank::Card, &self.config.settings.order);
         if call.operation().is_none() {
             return CardConsistencyFuture::calling(self.inner.call(request), call, None);
         }
         if let Err(failure) = complete(&mut request, &mut call, self.config.settings.origin.as_ref()) {
-            return self.refuse(&call, failure);
+            return self.refuse(&call, failure, request.extensions());
         }
         if !self.config.resolver.is_direct() {
             let (head, body) = request.into_parts();
@@ -94,7 +91,7 @@ where
             match resolution {
                 Resolution::AsSent => {}
                 Resolution::To(uri) => go_to(&mut request, &mut call, uri),
-                Resolution::Refused(failure) => return self.refuse(&call, failure),
+                Resolution::Refused(failure) => return self.refuse(&call, failure, request.extensions()),
                 Resolution::Later(resolution) => return self.wait(Wish::Resolving { resolution }, request, call),
             }
         }
@@ -108,14 +105,14 @@ where
                     let _for_the_layers_below = clock::hand_down(now);
                     CardConsistencyFuture::calling(self.inner.call(request), call, Some(watch))
                 }
-                Err(failure) => self.refuse(&call, failure),
+                Err(failure) => self.refuse(&call, failure, request.extensions()),
             },
             None => match self.config.ask(&request, &call) {
                 Ok(ask) => {
                     let fetch = Box::pin(self.config.store.get(ask));
                     self.wait(Wish::Fetching { fetch }, request, call)
                 }
-                Err(failure) => self.refuse(&call, failure),
+                Err(failure) => self.refuse(&call, failure, request.extensions()),
             },
         }
     }
@@ -141,13 +138,18 @@ where
     }
 
     /// The ready service is not called, and who is idle must not hold a place either.
-    fn refuse<B, P>(&mut self, call: &Call, failure: CardFailure) -> CardConsistencyFuture<S, B, R, O>
+    fn refuse<B, P>(
+        &mut self,
+        call: &Call,
+        failure: CardFailure,
+        extensions: &Extensions,
+    ) -> CardConsistencyFuture<S, B, R, O>
     where
         S: Service<Request<CallBody<B>>, Response = Response<P>>,
         B: Body,
     {
         self.inner = self.inner.clone();
-        CardConsistencyFuture::refused(self.config.refuse(call, failure), call)
+        CardConsistencyFuture::refused(self.config.refuse(call, failure, extensions), call)
     }
 }
 
@@ -157,6 +159,7 @@ impl<R, O> Config<R, O> {
             .with_path(matching::base_path(request, call))
             .with_version(call.version())
             .with_tenant(call.tenant())
+            .with_query(request.uri().query().filter(|_| call.binding() == Some(Binding::JsonRpc)))
     }
 
     pub(super) fn held<B>(&self, request: &Request<B>, call: &Call, now: Instant) -> Option<Arc<HeldCard>> {
@@ -201,9 +204,8 @@ impl<R, O> Config<R, O> {
 
     /// How long a call may wait for its card: no longer than what is left of its total, where that is known here.
     pub(super) fn wait_of<B>(&self, request: &Request<B>, call: &Call) -> Duration {
-        let total = request.extensions().get::<LimitOverrides>().and_then(LimitOverrides::longest_total);
-        let passed = call.elapsed();
-        total.map_or(self.wait(), |total| self.wait().min(total.saturating_sub(passed)))
+        let left = left_of_total(request, call, self.settings.totals.as_deref());
+        left.map_or(self.wait(), |left| self.wait().min(left))
     }
 
     /// How long a call waits for its card at most.
@@ -222,30 +224,35 @@ where
     O: Observe,
 {
     /// Refused before dispatch.
-    pub(super) fn refuse(&self, call: &Call, failure: CardFailure) -> CallError {
-        self.refuse_until(call, failure, None)
+    pub(super) fn refuse(&self, call: &Call, failure: CardFailure, extensions: &Extensions) -> CallError {
+        self.refuse_until(call, failure, None, extensions)
     }
 
     /// The same for want of a card, which is not asked for again for so long.
-    pub(super) fn refuse_until(&self, call: &Call, failure: CardFailure, after: Option<Duration>) -> CallError {
+    pub(super) fn refuse_until(
+        &self,
+        call: &Call,
+        failure: CardFailure,
+        after: Option<Duration>,
+        extensions: &Extensions,
+    ) -> CallError {
         let mut failure = Failure::of_card(failure, call.clone(), call.elapsed());
         // Other credentials are another question, and may be asked at once.
         failure.seen.retry_after = after.filter(|_| failure.class != Class::Unauthorized);
         failure.remembered = failure.seen.retry_after.is_some();
-        self.tell(CallError::new(failure))
-    }
-
-    /// Tells the observer of a call that fails here.
-    pub(super) fn tell(&self, error: CallError) -> CallError {
-        outcome::tell(&self.observer, &Outcome::of_error(&error));
+        let error = CallError::new(failure);
+        self.tell(&error, extensions);
         error
     }
 
-    /// Tells it of one that its caller let go of here.
-    pub(super) fn tell_abandoned(&self, call: &Call) {
-        if self.observer.listens() {
-            outcome::tell(&self.observer, &Outcome::of_abandoned(call));
-        }
+    /// Tells the observer of a call that fails here.
+    pub(super) fn tell(&self, error: &CallError, extensions: &Extensions) {
+        outcome::tell(&self.observer, &Outcome::of_error(error).within(extensions));
+    }
+
+    /// Tells the observer of a call that its caller let go of here.
+    pub(super) fn tell_abandoned(&self, call: &Call, extensions: &Extensions) {
+        outcome::tell(&self.observer, &Outcome::of_abandoned(call).within(extensions));
     }
 }
 

@@ -83,7 +83,7 @@ fn edited(text: &str, place: Range<usize>, with: &str) -> Option<Bytes> {
 pub(super) fn in_path(uri: &Uri, prefix: &str, tenant: &str) -> Option<Uri> {
     let path = uri.path();
     let operation = path.strip_prefix(prefix)?;
-    let tenant = as_segment(tenant);
+    let tenant = as_segment(tenant)?;
     let target = match uri.query() {
         Some(query) => format!("{prefix}/{tenant}{operation}?{query}"),
         None => format!("{prefix}/{tenant}{operation}"),
@@ -93,9 +93,10 @@ pub(super) fn in_path(uri: &Uri, prefix: &str, tenant: &str) -> Option<Uri> {
     Uri::from_parts(parts).ok()
 }
 
-/// The tenant as a segment of a path.
-pub(super) fn as_segment(tenant: &str) -> impl fmt::Display + '_ {
-    utf8_percent_encode(tenant, SEGMENT)
+/// The tenant as a segment of a path; `None` for a step in it, which servers take out, and what stands before it, however
+/// it is encoded (RFC 3986 §5.2.4).
+pub(super) fn as_segment(tenant: &str) -> Option<impl fmt::Display + '_> {
+    (!matches!(tenant, "." | "..")).then(|| utf8_percent_encode(tenant, SEGMENT))
 }
 
 /// A declared length follows the body.

@@ -41,6 +41,9 @@ pub(super) fn line(failure: &Failure, error: &CallError, f: &mut fmt::Formatter<
             write!(f, " or {operation}")?;
         }
     }
+    if let Some(mistake) = failure.call.order_mistake() {
+        write!(f, "; the layers are out of order: {mistake}")?;
+    }
     Ok(())
 }
 

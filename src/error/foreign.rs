@@ -1,6 +1,6 @@
 //! Errors of services below that type none: a layer that stands without a `TerminalStateLayer` types them.
 
-use std::sync::Arc;
+use std::{any::Any, sync::Arc};
 
 use super::{BoxError, CallError, Failure, recognise};
 use crate::{
@@ -29,4 +29,16 @@ pub(crate) fn broke_off(error: BoxError, call: &Call) -> CallError {
         failure.source = Some(Arc::new(error));
         CallError::new(failure)
     })
+}
+
+/// A call that a layer above turned away, which knows of no calls: shed, say. Nothing where the call may have come down, for
+/// then its end was told of there.
+pub(crate) fn turned_away<E: 'static>(error: &E, call: Option<&Call>) -> Option<CallError> {
+    let error = (error as &dyn Any).downcast_ref::<BoxError>()?;
+    let fault = transport::known(&**error).filter(|fault| fault.never_sent)?;
+    let call = call.cloned().unwrap_or_default();
+    let elapsed = call.elapsed();
+    let mut failure = Failure::new(fault.kind(), fault.class, fault.what, call, elapsed);
+    failure.never_sent = true;
+    Some(CallError::new(failure))
 }

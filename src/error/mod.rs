@@ -21,7 +21,7 @@ pub use self::{
 };
 pub(crate) use self::{
     failure::{Failure, Seen, Told},
-    foreign::{broke_off, lost},
+    foreign::{broke_off, lost, turned_away},
     recognise::{call_error_in, chain, recognise},
 };
 

@@ -44,8 +44,7 @@ impl fmt::Display for Retry {
 
 pub(super) fn of(failure: &Failure) -> Retry {
     let asked_to_wait = failure.peer.as_ref().is_some_and(|peer| peer.retry_after.is_some());
-    // In the middle of a stream a refusal comes of work that began.
-    let nothing_done = failure.seen.events == 0 || is_idempotent(&failure.call);
+    let nothing_done = !work_shows(failure) || is_idempotent(&failure.call);
     match failure.class {
         Class::Auth | Class::Unauthorized if nothing_done => return Retry::AfterCredentials,
         Class::RateLimited if nothing_done => return Retry::After,
@@ -75,8 +74,7 @@ pub(super) fn work_may_have_started(failure: &Failure) -> bool {
     }
     match failure.class {
         Class::Ready | Class::Connect | Class::Tls => false,
-        // A refusal in the middle of a stream comes of work that began.
-        _ if matches!(failure.kind, OutcomeKind::Refused | OutcomeKind::Stale) && failure.seen.events > 0 => true,
+        _ if matches!(failure.kind, OutcomeKind::Refused | OutcomeKind::Stale) && work_shows(failure) => true,
         // Refused by a front door, before any agent saw it.
         Class::Auth | Class::RateLimited | Class::EndpointNotFound | Class::UnsupportedMedia => false,
         Class::TooLarge => failure.kind != OutcomeKind::Refused,
@@ -84,6 +82,12 @@ pub(super) fn work_may_have_started(failure: &Failure) -> bool {
         // A redirect may stand for work done elsewhere (303), a 503 for a connection lost behind a proxy.
         _ => true,
     }
+}
+
+/// A refusal in the middle of a stream, or behind a message that names its task (gRPC has its status last), comes of work
+/// that began.
+fn work_shows(failure: &Failure) -> bool {
+    failure.seen.events > 0 || failure.seen.task_id.is_some()
 }
 
 /// Errors that the specification gives to requests which are turned away as they are, no work done (§3.3.2).

@@ -6,11 +6,11 @@ use http_body::Body;
 use tower_layer::Identity;
 use tower_service::Service;
 
-use super::{CardPart, Cards, Guard, GuardError, NoCards, cards::CardSettings, service::Origin};
+use super::{CardPart, Cards, Guard, GuardError, NoCards, ProbePart, cards::CardSettings, service::Origin};
 use crate::{
     call::{CallLayer, Operation},
     card::UrlPolicy,
-    card_consistency::{Admission, CardStore, Direct, Resolve},
+    card_consistency::{Admission, CardStore, Direct, FirstEventExtension, Resolve},
     error::BoxError,
     limits::{LimitOverrides, Limits},
     observability::ObserveLayer,
@@ -58,6 +58,8 @@ impl GuardBuilder {
                 admissions: Vec::new(),
                 wait: None,
                 strict: false,
+                extended: false,
+                first_event: None,
             },
             probes: Identity::new(),
             retrying: Identity::new(),
@@ -97,7 +99,26 @@ impl<O, C, R, P, M> GuardBuilder<O, C, R, P, M> {
         self
     }
 
-    /// Told of each call's end, exactly once, also of one that was refused for its card. Default: nobody.
+    /// Tells gRPC agents how much time is left of a call's total. Default: off. See
+    /// [`TerminalStateBuilder::send_grpc_timeout`].
+    pub fn send_grpc_timeout(mut self, send: bool) -> Self {
+        self.plain.ending = self.plain.ending.send_grpc_timeout(send);
+        self
+    }
+
+    /// Catches panics of the service below, of an agent's own router say. Default: off. See
+    /// [`TerminalStateBuilder::catch_panics`].
+    pub fn catch_panics(mut self, catch: bool) -> Self {
+        self.plain.ending = self.plain.ending.catch_panics(catch);
+        self
+    }
+
+    /// Told of each call's end, exactly once: of successes and failures, of calls that were refused for their card or at
+    /// their endpoint, and of those that were dropped, also while their requests were read, or while they waited for a card, a probe or their turn. Default:
+    /// nobody.
+    ///
+    /// With a [`retry`](Self::retry) layer each attempt is a call, and one that is dropped during the pause before another
+    /// attempt has the end of its last.
     pub fn observe<T>(self, observer: T) -> GuardBuilder<T, C, R, P, M>
     where
         T: Observe,
@@ -113,7 +134,8 @@ impl<O, C, R, P, M> GuardBuilder<O, C, R, P, M> {
         self
     }
 
-    /// Completes request URIs that are relative, as tonic's generated clients and axum's handlers have them. Default:
+    /// Completes request URIs that are relative, as tonic's generated clients and axum's handlers have them. A `host`
+    /// header stays as it is: of what a server of yours was asked, remove it above, for it names that server. Default:
     /// none, and such requests stay as they are.
     pub fn origin(mut self, origin: Uri) -> Self {
         self.plain.origin = Some(origin);
@@ -151,8 +173,10 @@ impl<O, C, R, P, M> GuardBuilder<O, C, R, P, M> {
         T: Resolve,
     {
         let Self { plain, observer, cards, card_settings, probes, retrying } = self;
-        let CardSettings { resolver: _, resolves: _, urls, admissions, wait, strict } = card_settings;
-        let card_settings = CardSettings { resolver, resolves: true, urls, admissions, wait, strict };
+        let CardSettings { resolver: _, resolves: _, urls, admissions, wait, strict, extended, first_event } =
+            card_settings;
+        let card_settings =
+            CardSettings { resolver, resolves: true, urls, admissions, wait, strict, extended, first_event };
         GuardBuilder { plain, observer, cards, card_settings, probes, retrying }
     }
 
@@ -174,9 +198,23 @@ impl<O, C, R, P, M> GuardBuilder<O, C, R, P, M> {
         self
     }
 
+    /// Whether calls with credentials go by the agent's extended card, if it has one. Needs cards. Default: off. See
+    /// [`CardConsistencyLayer::extended_card`](crate::card_consistency::CardConsistencyLayer::extended_card).
+    pub fn extended_card(mut self, extended: bool) -> Self {
+        self.card_settings.extended = extended;
+        self
+    }
+
+    /// Lets an agent's card say how long the first event of a stream may take. Needs cards. Default: the limits alone. See
+    /// [`CardConsistencyLayer::first_event`](crate::card_consistency::CardConsistencyLayer::first_event).
+    pub fn first_event(mut self, extension: FirstEventExtension) -> Self {
+        self.card_settings.first_event = Some(extension);
+        self
+    }
+
     /// Probes endpoints, and keeps where skills are available. Default: nothing is probed, and nothing kept.
     ///
-    /// The layer's own observer need not be set: the guard's is told of what the layer refuses.
+    /// The guard's observer is told of what the layer ends; one of the layer's own is refused by [`build`](Self::build).
     pub fn availability<T>(self, layer: ProbeCacheLayer<T>) -> GuardBuilder<O, C, R, ProbeCacheLayer<T>, M> {
         let Self { plain, observer, cards, card_settings, probes: _, retrying } = self;
         GuardBuilder { plain, observer, cards, card_settings, probes: layer, retrying }
@@ -185,6 +223,9 @@ impl<O, C, R, P, M> GuardBuilder<O, C, R, P, M> {
     /// A layer that sends calls again, tower's `RetryLayer` say, or any other: it stands where it sees bodies that can be
     /// sent again ([`CallBody`](crate::CallBody)), above everything that can refuse a call, so that each attempt finds its
     /// own card. Default: none.
+    ///
+    /// Of what such a layer itself fails with, the observer is told where nothing can have been sent: of a call that tower
+    /// sheds (feature `tower`). A timeout in it drops the call below, which is `abandoned`.
     pub fn retry<T>(self, layer: T) -> GuardBuilder<O, C, R, P, T> {
         let Self { plain, observer, cards, card_settings, probes, retrying: _ } = self;
         GuardBuilder { plain, observer, cards, card_settings, probes, retrying: layer }
@@ -196,23 +237,30 @@ impl<O, C, R, P, M> GuardBuilder<O, C, R, P, M> {
     ///
     /// If bounds contradict each other, a setting needs a part that is not there, or a part cannot be as it is set. The
     /// error names the setting and the fix.
-    pub fn build(self) -> Result<Guard<O, C::Layer, P, M>, GuardError>
+    pub fn build(self) -> Result<Guard<O, C::Layer, P::Layer, M>, GuardError>
     where
         O: Observe,
-        C: CardPart<R>,
+        C: CardPart<R, O>,
+        P: ProbePart<O>,
     {
         let Self { plain, observer, cards, card_settings, probes, retrying } = self;
         let Plain { origin, naming, limits, ending, strict } = plain;
-        let total = limits.total_unary.max(limits.total_stream);
         let observer = Arc::new(observer);
+        let ending = ending.limits(limits).strict(strict).observe(Arc::clone(&observer)).build()?;
+        let totals = Arc::new(ending.totals());
+        let longest = totals.of.into_iter().max().unwrap_or_default();
         Ok(Guard {
             origin: origin.map(Origin::of).transpose()?,
-            naming: naming.total(total),
+            naming: naming.total(longest).observe(Arc::clone(&observer)),
             observing: ObserveLayer::new(Arc::clone(&observer)),
             retrying,
-            cards: cards.into_layer(CardSettings { strict, ..card_settings })?,
-            probes,
-            ending: ending.limits(limits).strict(strict).observe(observer).build()?,
+            cards: cards.into_layer(
+                CardSettings { strict, ..card_settings },
+                Arc::clone(&observer),
+                Arc::clone(&totals),
+            )?,
+            probes: probes.into_layer(observer, totals)?,
+            ending,
         })
     }
 }

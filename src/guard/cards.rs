@@ -1,11 +1,15 @@
-use std::{fmt, time::Duration};
+use std::{fmt, sync::Arc, time::Duration};
 
 use tower_layer::Identity;
 
 use super::GuardError;
 use crate::{
     card::UrlPolicy,
-    card_consistency::{Admission, CardConsistencyLayer, CardStore, CardStoreBuilder, Resolve},
+    card_consistency::{
+        Admission, CardConsistencyLayer, CardStore, CardStoreBuilder, Direct, FirstEventExtension, Resolve,
+    },
+    limits::Totals,
+    outcome::Observe,
 };
 
 /// No cards are asked: a guard of calls alone.
@@ -28,6 +32,8 @@ pub struct CardSettings<R> {
     pub(super) admissions: Vec<Admission>,
     pub(super) wait: Option<Duration>,
     pub(super) strict: bool,
+    pub(super) extended: bool,
+    pub(super) first_event: Option<FirstEventExtension>,
 }
 
 impl<R> fmt::Debug for CardSettings<R> {
@@ -36,13 +42,21 @@ impl<R> fmt::Debug for CardSettings<R> {
     }
 }
 
+/// The card layer of a guard with cards. `O` is the guard's observer, and `R` says where calls really go.
+pub type GuardCards<O = (), R = Direct> = CardConsistencyLayer<R, Arc<O>>;
+
 /// Whether a guard has cards: [`Cards`] or [`NoCards`].
-pub trait CardPart<R>: sealed::Sealed {
+pub trait CardPart<R, O>: sealed::Sealed {
     /// The layer that it becomes.
     type Layer;
 
     #[doc(hidden)]
-    fn into_layer(self, settings: CardSettings<R>) -> Result<Self::Layer, GuardError>;
+    fn into_layer(
+        self,
+        settings: CardSettings<R>,
+        observer: Arc<O>,
+        totals: Arc<Totals>,
+    ) -> Result<Self::Layer, GuardError>;
 }
 
 mod sealed {
@@ -67,16 +81,18 @@ impl fmt::Debug for Cards {
     }
 }
 
-impl<R> CardPart<R> for NoCards {
+impl<R, O> CardPart<R, O> for NoCards {
     type Layer = Identity;
 
-    fn into_layer(self, settings: CardSettings<R>) -> Result<Identity, GuardError> {
-        let CardSettings { resolver: _, resolves, urls, admissions, wait, strict: _ } = settings;
+    fn into_layer(self, settings: CardSettings<R>, _: Arc<O>, _: Arc<Totals>) -> Result<Identity, GuardError> {
+        let CardSettings { resolver: _, resolves, urls, admissions, wait, strict: _, extended, first_event } = settings;
         let set = [
             ("resolver", resolves),
             ("urls", urls.is_some()),
             ("admit", !admissions.is_empty()),
             ("card_wait", wait.is_some()),
+            ("extended_card", extended),
+            ("first_event", first_event.is_some()),
         ];
         match set.iter().find(|(_, set)| *set) {
             Some((setting, _)) => Err(GuardError::new(
@@ -88,19 +104,25 @@ impl<R> CardPart<R> for NoCards {
     }
 }
 
-impl<R> CardPart<R> for Cards
+impl<R, O> CardPart<R, O> for Cards
 where
     R: Resolve,
+    O: Observe,
 {
-    type Layer = CardConsistencyLayer<R>;
+    type Layer = GuardCards<O, R>;
 
-    fn into_layer(self, settings: CardSettings<R>) -> Result<Self::Layer, GuardError> {
-        let CardSettings { resolver, resolves: _, urls, admissions, wait, strict } = settings;
+    fn into_layer(
+        self,
+        settings: CardSettings<R>,
+        observer: Arc<O>,
+        totals: Arc<Totals>,
+    ) -> Result<Self::Layer, GuardError> {
+        let CardSettings { resolver, resolves: _, urls, admissions, wait, strict, extended, first_event } = settings;
         let store = match self.0 {
             Source::Store(store) => store,
             Source::Builder(builder) => builder.build()?,
         };
-        let mut layer = CardConsistencyLayer::new(store).strict(strict);
+        let mut layer = CardConsistencyLayer::new(store).strict(strict).extended_card(extended).totals(totals);
         if let Some(urls) = urls {
             layer = layer.urls(urls);
         }
@@ -113,6 +135,9 @@ where
             }
             layer = layer.wait(wait);
         }
-        Ok(admissions.into_iter().fold(layer, CardConsistencyLayer::admit).resolver(resolver))
+        if let Some(extension) = first_event {
+            layer = layer.first_event(extension)?;
+        }
+        Ok(admissions.into_iter().fold(layer, CardConsistencyLayer::admit).observe(observer).resolver(resolver))
     }
 }

@@ -13,7 +13,8 @@ use crate::{
 
 /// All layers in one, in the right order: every call through it ends, in success, a typed refusal or a typed timeout.
 ///
-/// `O` is the observer, `C` the card layer, `P` the probe layer and `M` the retry layer; `Identity` where there is none.
+/// `O` is the observer, `C` the card layer ([`GuardCards`](super::GuardCards)), `P` the probe layer
+/// ([`GuardProbes`](super::GuardProbes)) and `M` the retry layer; `Identity` where there is none.
 ///
 /// ```
 /// # use std::convert::Infallible;
@@ -39,7 +40,7 @@ use crate::{
 /// Without an error of its own, for a router or below a client that knows nothing of this crate: [`rendered`](Self::rendered).
 pub struct Guard<O = (), C = Identity, P = Identity, M = Identity> {
     pub(super) origin: Option<Origin>,
-    pub(super) naming: CallLayer,
+    pub(super) naming: CallLayer<Arc<O>>,
     pub(super) observing: ObserveLayer<Arc<O>>,
     pub(super) retrying: M,
     pub(super) cards: C,
@@ -54,7 +55,7 @@ impl Guard {
         let observer = Arc::new(());
         Self {
             origin: None,
-            naming: CallLayer::new(),
+            naming: CallLayer::new().observe(Arc::clone(&observer)),
             observing: ObserveLayer::new(Arc::clone(&observer)),
             retrying: Identity::new(),
             cards: Identity::new(),
@@ -115,7 +116,7 @@ where
     C: Layer<P::Service>,
     M: Layer<C::Service>,
 {
-    type Service = GuardService<CallService<ObserveService<M::Service, Arc<O>>>>;
+    type Service = GuardService<CallService<ObserveService<M::Service, Arc<O>>, Arc<O>>>;
 
     fn layer(&self, inner: S) -> Self::Service {
         GuardService::new(self.naming.layer(self.stack(inner)), self.origin.clone())
@@ -166,7 +167,7 @@ where
     C: Layer<P::Service>,
     M: Layer<C::Service>,
 {
-    type Service = GuardService<CallService<RefusalResponseService<ObserveService<M::Service, Arc<O>>>>>;
+    type Service = GuardService<CallService<RefusalResponseService<ObserveService<M::Service, Arc<O>>>, Arc<O>>>;
 
     fn layer(&self, inner: S) -> Self::Service {
         let rendering = RefusalResponseLayer::new().layer(self.guard.stack(inner));

@@ -15,12 +15,14 @@ mod builder;
 mod cards;
 mod error;
 mod layer;
+mod probes;
 mod service;
 
 pub use self::{
     builder::GuardBuilder,
-    cards::{CardPart, Cards, NoCards},
+    cards::{CardPart, Cards, GuardCards, NoCards},
     error::GuardError,
     layer::{Guard, RenderedGuard},
+    probes::{GuardProbes, ProbePart},
     service::GuardService,
 };

@@ -5,6 +5,7 @@ use std::{
 
 use http::{
     Request, Uri,
+    header::HOST,
     uri::{Authority, PathAndQuery, Scheme},
 };
 use tower_service::Service;
@@ -42,8 +43,10 @@ impl Origin {
         }
     }
 
-    /// The same request at this origin, if its URI does not say one itself.
-    fn complete(&self, uri: &mut Uri) {
+    /// The same request at this origin, if its URI does not say one itself. Whom a `Host` field names is the server that
+    /// took the request in, not the one it goes to: the client below names that (RFC 9112 §3.2).
+    fn complete<B>(&self, request: &mut Request<B>) {
+        let uri = request.uri_mut();
         if uri.scheme().is_some() && uri.authority().is_some() {
             return;
         }
@@ -54,6 +57,7 @@ impl Origin {
         parts.path_and_query = Some(path);
         // Only `*`, of OPTIONS, is a path that no URI has; nothing of A2A is asked so.
         *uri = Uri::from_parts(parts).unwrap_or_default();
+        request.headers_mut().remove(HOST);
     }
 }
 
@@ -86,7 +90,7 @@ where
 
     fn call(&mut self, mut request: Request<B>) -> S::Future {
         if let Some(origin) = &self.origin {
-            origin.complete(request.uri_mut());
+            origin.complete(&mut request);
         }
         self.inner.call(request)
     }

@@ -11,7 +11,8 @@ use tower_layer::Layer;
 use tower_service::Service;
 
 use crate::{
-    error::call_error_in,
+    call::Call,
+    error::{call_error_in, turned_away},
     outcome::{self, Observe, Outcome},
 };
 
@@ -19,8 +20,10 @@ use crate::{
 /// whose observer does not hear of them: those that a card layer refused.
 ///
 /// Below [`CallLayer`](crate::CallLayer) and above the layers that refuse, with the observer that `TerminalStateLayer`
-/// has; an `Arc` of one is one. Of a failure that an observer was told of already it says nothing. A call that is dropped
-/// before it came down is not heard of at all.
+/// has; an `Arc` of one is one. Of a failure that an observer was told of already it says nothing. Of what other layers in
+/// between fail with it tells where that is known to have come down to nobody: a call that tower sheds (feature `tower`) is
+/// `refused/unavailable`. A call that is dropped before it came down is heard of by the observers of the layers that it
+/// waited in alone.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -100,7 +103,9 @@ where
 
     fn call(&mut self, request: Request<B>) -> Self::Future {
         let span = span_of(&request);
-        ObserveFuture { future: self.inner.call(request), observer: self.observer.clone(), span }
+        // For an error that knows of no call.
+        let call = if self.observer.listens() { request.extensions().get::<Call>().cloned() } else { None };
+        ObserveFuture { future: self.inner.call(request), observer: self.observer.clone(), call, span }
     }
 }
 
@@ -125,6 +130,7 @@ pin_project! {
         #[pin]
         future: F,
         observer: O,
+        call: Option<Call>,
         span: Span,
     }
 }
@@ -141,7 +147,8 @@ where
         let this = self.project();
         let result = ready!(this.future.poll(cx));
         if let Err(error) = &result
-            && let Some(error) = call_error_in(error)
+            && this.observer.listens()
+            && let Some(error) = call_error_in(error).or_else(|| turned_away(error, this.call.as_ref()))
         {
             let outcome = Outcome::of_error(&error);
             #[cfg(feature = "tracing")]

@@ -114,7 +114,7 @@ impl<O> ProbeCacheBuilder<O> {
         self
     }
 
-    /// Told of each call that this layer refuses itself, exactly once. Such a call does not come down to
+    /// Told of each call that this layer ends itself, exactly once: refused, or dropped while it waited for a probe. Such a call does not come down to
     /// `TerminalStateLayer`, whose observer is told of all others. Default: nobody.
     pub fn observe<P>(self, observer: P) -> ProbeCacheBuilder<P>
     where
@@ -267,7 +267,14 @@ impl<O> ProbeCacheBuilder<O> {
         if let Some(schedule) = &core.schedule {
             schedule.belongs_to(&core);
         }
-        Ok(ProbeCacheLayer::of(Config { core, observer, origin, wait: settings.wait }))
+        Ok(ProbeCacheLayer::of(Config {
+            core,
+            observer,
+            origin,
+            wait: settings.wait,
+            totals: None,
+            order: Arc::default(),
+        }))
     }
 
     fn check(&self) -> Result<(), ProbeCacheError> {

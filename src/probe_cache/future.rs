@@ -31,11 +31,33 @@ pin_project! {
     pub struct ProbeCacheFuture<S, B, O = ()>
     where
         S: Service<Request<B>>,
+        O: Observe,
     {
         #[pin]
         state: State<S, B, O, S::Future>,
         // Taken by the body.
         call: Option<Call>,
+    }
+
+    impl<S, B, O> PinnedDrop for ProbeCacheFuture<S, B, O>
+    where
+        S: Service<Request<B>>,
+        O: Observe,
+    {
+        fn drop(this: Pin<&mut Self>) {
+            let this = this.project();
+            let (config, request) = match this.state.project() {
+                StateProj::Waiting { waiting: Some(waiting), .. } => (&waiting.config, &waiting.request),
+                StateProj::Readying { readying } => match &readying.request {
+                    Some(request) => (&readying.config, request),
+                    None => return,
+                },
+                _ => return,
+            };
+            if let Some(call) = this.call {
+                config.tell_abandoned(call, request.extensions());
+            }
+        }
     }
 }
 
@@ -45,7 +67,7 @@ pin_project! {
         Refused { error: Option<CallError> },
         // Its wait is one for I/O, so that a box is no matter.
         Waiting { answer: Pin<Box<dyn Future<Output = Result<(), Disproof>> + Send>>, waiting: Option<Box<Waiting<S, B, O>>> },
-        Readying { readying: Box<Readying<S, B>> },
+        Readying { readying: Box<Readying<S, B, O>> },
         Calling { #[pin] future: F, watch: Option<Watch> },
     }
 }
@@ -60,15 +82,18 @@ pub(super) struct Waiting<S, B, O> {
 }
 
 /// A call that may go, once the service below is ready. Boxed, for calls that need not wait are to stay small.
-struct Readying<S, B> {
+struct Readying<S, B, O> {
     service: S,
+    // Until it is sent.
     request: Option<Request<B>>,
     watch: Option<Watch>,
+    config: Arc<Config<O>>,
 }
 
 impl<S, B, O> ProbeCacheFuture<S, B, O>
 where
     S: Service<Request<B>>,
+    O: Observe,
 {
     pub(super) fn calling(future: S::Future, call: Call, watch: Option<Watch>) -> Self {
         Self { state: State::Calling { future, watch }, call: Some(call) }
@@ -114,23 +139,26 @@ where
                         Ok(()) => {
                             let now = place.clock.millis(Instant::now());
                             let watch = call.as_ref().map(|call| Watch::new(place, call, now, card));
-                            State::Readying { readying: Box::new(Readying { service, request: Some(request), watch }) }
+                            let request = Some(request);
+                            State::Readying { readying: Box::new(Readying { service, request, watch, config }) }
                         }
                         Err(disproof) => {
+                            let refusal = disproof.refusal(call.as_ref().unwrap_or(&Call::new()));
+                            let error = config.refuse(refusal, request.extensions());
                             // Nothing was sent, and nothing is held.
                             drop((service, request));
-                            State::Refused {
-                                error: Some(config.refuse(disproof.refusal(call.as_ref().unwrap_or(&Call::new())))),
-                            }
+                            State::Refused { error: Some(error) }
                         }
                     }
                 }
                 StateProj::Readying { readying } => {
-                    let Readying { service, request, watch } = &mut **readying;
-                    if let Err(error) = ready!(service.poll_ready(cx)) {
-                        return Poll::Ready(Err(lost(error.into(), &call.take().unwrap_or_default(), true)));
-                    }
+                    let Readying { service, request, watch, config } = &mut **readying;
+                    let ready = ready!(service.poll_ready(cx));
                     let Some(request) = request.take() else { return Poll::Pending };
+                    if let Err(error) = ready {
+                        let error = lost(error.into(), &call.take().unwrap_or_default(), true);
+                        return Poll::Ready(Err(config.refuse(error, request.extensions())));
+                    }
                     State::Calling { future: service.call(request), watch: watch.take() }
                 }
                 StateProj::Calling { future, watch } => {
@@ -169,6 +197,7 @@ fn begun(watch: Watch, call: &Call) -> Option<Watch> {
 impl<S, B, O> fmt::Debug for ProbeCacheFuture<S, B, O>
 where
     S: Service<Request<B>>,
+    O: Observe,
 {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ProbeCacheFuture").field("call", &self.call).finish_non_exhaustive()

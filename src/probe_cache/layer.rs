@@ -8,7 +8,7 @@ use tower_layer::Layer;
 use tower_service::Service;
 
 use super::{EndpointState, ProbeCacheBuilder, ProbeCacheService, SkillAvailability, core::Core};
-use crate::error::BoxError;
+use crate::{call::Order, error::BoxError, limits::Totals, outcome::Observe};
 
 /// Knows from the calls themselves, and from as few probes as will do, whether A2A is spoken at an endpoint, and whether
 /// a skill is there in a region.
@@ -55,6 +55,9 @@ pub(super) struct Config<O> {
     pub(super) observer: O,
     pub(super) origin: Option<Uri>,
     pub(super) wait: Duration,
+    /// The totals that the layer below keeps, where they are known.
+    pub(super) totals: Option<Arc<Totals>>,
+    pub(super) order: Arc<Order>,
 }
 
 /// One endpoint that a layer knows.
@@ -93,6 +96,21 @@ impl ProbeCacheLayer {
 impl<O> ProbeCacheLayer<O> {
     pub(super) fn of(config: Config<O>) -> Self {
         Self { config: Arc::new(config) }
+    }
+
+    /// The same with another observer, and with the totals of calls, beyond which none waits.
+    pub(crate) fn within<P>(&self, observer: P, totals: Arc<Totals>) -> ProbeCacheLayer<P> {
+        let Config { core, observer: _, origin, wait, totals: _, order } = &*self.config;
+        let (core, origin, order) = (Arc::clone(core), origin.clone(), Arc::clone(order));
+        ProbeCacheLayer::of(Config { core, observer, origin, wait: *wait, totals: Some(totals), order })
+    }
+
+    /// Whether somebody is told of what it ends.
+    pub(crate) fn is_observed(&self) -> bool
+    where
+        O: Observe,
+    {
+        self.config.observer.listens()
     }
 
     /// The handle on skills.

@@ -6,7 +6,7 @@ use std::{
 };
 
 use bytes::Bytes;
-use http::{Request, Response, Uri};
+use http::{Extensions, Request, Response, Uri};
 use http_body::Body;
 use tower_service::Service;
 
@@ -18,10 +18,10 @@ use super::{
     place::Place,
 };
 use crate::{
-    call::{self, Call},
+    call::{self, Call, Rank},
     clock,
     error::{BoxError, CallError, CardFailure, Failure, lost},
-    limits::LimitOverrides,
+    limits::left_of_total,
     outcome::{self, Class, Observe, Outcome, OutcomeKind},
     wire::PeerError,
 };
@@ -75,10 +75,7 @@ where
     }
 
     fn call(&mut self, mut request: Request<B>) -> Self::Future {
-        let mut call = match request.extensions().get::<Call>() {
-            Some(call) => call.clone(),
-            None => call::from_head(request.method(), request.uri(), request.headers()),
-        };
+        let mut call = call::come_past(&mut request, Rank::Probe, &self.config.order);
         if call.operation().is_none() {
             return ProbeCacheFuture::calling(self.inner.call(request), call, None);
         }
@@ -116,17 +113,17 @@ where
             Instead::Ask(asking) => self.ask(asking, request, call),
             Instead::Distrusted(disproof) => {
                 let call = at(call, request.uri());
-                self.refuse(disproof.refusal(&call), call)
+                self.refuse(disproof.refusal(&call), call, request.extensions())
             }
             Instead::Unavailable { lasts, said } => {
                 let call = at(call, request.uri());
-                self.refuse(unavailable(&call, lasts, said), call)
+                self.refuse(unavailable(&call, lasts, said), call, request.extensions())
             }
             Instead::Relative => {
                 let why = "it is relative: set origin(uri) on ProbeCacheLayer";
                 let failure = CardFailure::UnusableUrl { url: request.uri().to_string(), why: why.into() };
                 let error = CallError::new(Failure::of_card(failure, call.clone(), call.elapsed()));
-                self.refuse(error, call)
+                self.refuse(error, call, request.extensions())
             }
         }
     }
@@ -151,12 +148,12 @@ where
     }
 
     /// The ready service is not called, and who is idle must not hold a place either.
-    fn refuse<B, P>(&mut self, error: CallError, call: Call) -> ProbeCacheFuture<S, B, O>
+    fn refuse<B, P>(&mut self, error: CallError, call: Call, extensions: &Extensions) -> ProbeCacheFuture<S, B, O>
     where
         S: Service<Request<B>, Response = Response<P>>,
     {
         self.inner = self.inner.clone();
-        ProbeCacheFuture::refused(self.config.refuse(error), call)
+        ProbeCacheFuture::refused(self.config.refuse(error, extensions), call)
     }
 }
 
@@ -165,17 +162,22 @@ where
     O: Observe,
 {
     /// Tells the observer of a call that is refused here, and nobody below hears of.
-    pub(super) fn refuse(&self, error: CallError) -> CallError {
-        outcome::tell(&self.observer, &Outcome::of_error(&error));
+    pub(super) fn refuse(&self, error: CallError, extensions: &Extensions) -> CallError {
+        outcome::tell(&self.observer, &Outcome::of_error(&error).within(extensions));
         error
+    }
+
+    /// Tells the observer of a call that its caller let go of here.
+    pub(super) fn tell_abandoned(&self, call: &Call, extensions: &Extensions) {
+        outcome::tell(&self.observer, &Outcome::of_abandoned(call).within(extensions));
     }
 }
 
 impl<O> Config<O> {
     /// How long a call may wait for a probe: no longer than what is left of its total, where that is known here.
     fn wait_of<B>(&self, request: &Request<B>, call: &Call) -> Duration {
-        let total = request.extensions().get::<LimitOverrides>().and_then(LimitOverrides::longest_total);
-        total.map_or(self.wait, |total| self.wait.min(total.saturating_sub(call.elapsed())))
+        let left = left_of_total(request, call, self.totals.as_deref());
+        left.map_or(self.wait, |left| self.wait.min(left))
     }
 }
 

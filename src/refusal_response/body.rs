@@ -39,8 +39,9 @@ pin_project! {
     #[project = KindProj]
     enum Kind<B> {
         Passing { #[pin] inner: B, asked: Asked },
-        // The inner body goes when it is over, and with it the connection's hold on it.
-        Events { #[pin] inner: Option<B>, asked: Asked, events: Events },
+        // The inner body goes when it is over, and with it the connection's hold on it. What only streams need is boxed:
+        // an answer is moved around a good deal, and most are none.
+        Events { #[pin] inner: Option<B>, asked: Asked, events: Box<Events> },
         Grpc { #[pin] inner: Option<B>, asked: Asked },
         Whole { whole: Whole },
     }
@@ -93,7 +94,7 @@ pub(super) fn passing<B>(mut response: Response<B>, asked: Asked) -> Response<Re
     response.map(|inner| {
         let kind = match end {
             End::Body => Kind::Passing { inner, asked },
-            End::Event => Kind::Events { inner: Some(inner), asked, events: Events::default() },
+            End::Event => Kind::Events { inner: Some(inner), asked, events: Box::default() },
             End::Trailers => Kind::Grpc { inner: Some(inner), asked },
         };
         RefusalResponseBody { kind }
@@ -110,10 +111,15 @@ enum End {
 }
 
 fn end(headers: &HeaderMap, asked: &Asked) -> End {
+    // Most calls ask for no stream, and get none.
+    let (call, binding) = (asked.call(), asked.binding());
+    if binding != Some(Binding::Grpc) && call.operation().is_some() && !call.is_streaming() {
+        return End::Body;
+    }
     // Plain bytes among coded ones would be garbage.
     let coded =
         || headers.get(CONTENT_ENCODING).is_some_and(|coding| !coding.as_bytes().eq_ignore_ascii_case(b"identity"));
-    match (MediaType::of(headers.get(CONTENT_TYPE).map(http::HeaderValue::as_bytes)), asked.binding()) {
+    match (MediaType::of(headers.get(CONTENT_TYPE).map(http::HeaderValue::as_bytes)), binding) {
         (MediaType::EventStream, Some(Binding::JsonRpc | Binding::HttpJson)) if !coded() => End::Event,
         (MediaType::Grpc, Some(Binding::Grpc)) => End::Trailers,
         _ => End::Body,

@@ -59,26 +59,26 @@ where
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let mut this = self.project();
-        let answered = match this.state.as_mut().project() {
+        let failed = match this.state.as_mut().project() {
             StateProj::Failed { failed } => match failed.take() {
-                Some(failed) => Err(failed),
+                Some(failed) => failed,
                 None => return Poll::Pending,
             },
-            StateProj::Calling { future } => {
-                let answered = ready!(future.poll(cx));
-                let call = this.asked.as_ref().map(Asked::call);
-                answered.map_err(|error| foreign::before_head(error.into(), call))
-            }
+            StateProj::Calling { future } => match ready!(future.poll(cx)) {
+                Ok(response) => {
+                    let Some(asked) = this.asked.take() else { return Poll::Pending };
+                    // What is left of the exchange goes now, not when the caller lets go of a finished future.
+                    this.state.set(State::Failed { failed: None });
+                    return Poll::Ready(Ok(body::passing(response, asked)));
+                }
+                Err(error) => foreign::before_head(error.into(), this.asked.as_ref().map(Asked::call)),
+            },
         };
         let Some(asked) = this.asked.take() else { return Poll::Pending };
-        // What is left of the exchange goes now, not when the caller lets go of a finished future.
         this.state.set(State::Failed { failed: None });
-        Poll::Ready(Ok(match answered {
-            Ok(response) => body::passing(response, asked),
-            Err(failed) => own::response(&failed.error)
-                .unwrap_or_else(|| Problem::of(&failed).response(&asked.form(&failed.error)))
-                .map(RefusalResponseBody::whole),
-        }))
+        let rendered =
+            own::response(&failed.error).unwrap_or_else(|| Problem::of(&failed).response(&asked.form(&failed.error)));
+        Poll::Ready(Ok(rendered.map(RefusalResponseBody::whole)))
     }
 }
 

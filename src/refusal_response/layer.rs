@@ -1,6 +1,9 @@
+use std::{fmt, sync::Arc};
+
 use tower_layer::Layer;
 
 use super::RefusalResponseService;
+use crate::call::Order;
 
 /// Renders every failure as the binding's own error: its service cannot fail.
 ///
@@ -41,15 +44,22 @@ use super::RefusalResponseService;
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Clone, Copy, Debug, Default)]
-#[non_exhaustive]
-pub struct RefusalResponseLayer;
+#[derive(Clone, Default)]
+pub struct RefusalResponseLayer {
+    order: Arc<Order>,
+}
 
 impl RefusalResponseLayer {
     /// The layer. There is nothing to set.
     #[must_use]
     pub fn new() -> Self {
-        Self
+        Self::default()
+    }
+}
+
+impl fmt::Debug for RefusalResponseLayer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("RefusalResponseLayer")
     }
 }
 
@@ -57,6 +67,6 @@ impl<S> Layer<S> for RefusalResponseLayer {
     type Service = RefusalResponseService<S>;
 
     fn layer(&self, inner: S) -> Self::Service {
-        RefusalResponseService::new(inner)
+        RefusalResponseService::new(inner, Arc::clone(&self.order))
     }
 }

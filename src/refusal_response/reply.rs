@@ -1,9 +1,11 @@
 //! How a caller is to be answered.
 
+use std::sync::Arc;
+
 use http::{Method, Request};
 
 use crate::{
-    call::{self, Binding, Call, ProtocolVersion},
+    call::{self, Binding, Call, Order, ProtocolVersion, Rank},
     error::CallError,
     wire::JsonRpcId,
 };
@@ -35,17 +37,10 @@ pub(super) enum Version {
 }
 
 impl Asked {
-    pub(super) fn of<B>(request: &Request<B>) -> Self {
-        match request.extensions().get::<Call>() {
-            Some(call) => {
-                let unread_post = call.began().is_none() && request.method() == Method::POST;
-                Self { call: call.clone(), unread_post }
-            }
-            None => {
-                let call = call::from_head(request.method(), request.uri(), request.headers());
-                Self { call, unread_post: request.method() == Method::POST }
-            }
-        }
+    pub(super) fn of<B>(request: &mut Request<B>, order: &Arc<Order>) -> Self {
+        let call = call::come_past(request, Rank::Refusal, order);
+        let unread_post = call.began().is_none() && request.method() == Method::POST;
+        Self { call, unread_post }
     }
 
     pub(super) fn call(&self) -> &Call {

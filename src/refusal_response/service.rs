@@ -1,6 +1,7 @@
 use std::{
     convert::Infallible,
     fmt,
+    sync::Arc,
     task::{Context, Poll},
 };
 
@@ -10,18 +11,19 @@ use http_body::Body;
 use tower_service::Service;
 
 use super::{RefusalResponseBody, RefusalResponseFuture, foreign, reply::Asked};
-use crate::error::BoxError;
+use crate::{call::Order, error::BoxError};
 
 /// The service of [`RefusalResponseLayer`](crate::RefusalResponseLayer).
 pub struct RefusalResponseService<S> {
     inner: S,
     /// Why the inner service is not ready: told to the next call, which alone can be answered.
     not_ready: Option<BoxError>,
+    order: Arc<Order>,
 }
 
 impl<S> RefusalResponseService<S> {
-    pub(super) fn new(inner: S) -> Self {
-        Self { inner, not_ready: None }
+    pub(super) fn new(inner: S, order: Arc<Order>) -> Self {
+        Self { inner, not_ready: None, order }
     }
 }
 
@@ -30,7 +32,7 @@ where
     S: Clone,
 {
     fn clone(&self) -> Self {
-        Self::new(self.inner.clone())
+        Self::new(self.inner.clone(), Arc::clone(&self.order))
     }
 }
 
@@ -63,8 +65,8 @@ where
         Poll::Ready(Ok(()))
     }
 
-    fn call(&mut self, request: Request<B>) -> Self::Future {
-        let asked = Asked::of(&request);
+    fn call(&mut self, mut request: Request<B>) -> Self::Future {
+        let asked = Asked::of(&mut request, &self.order);
         match self.not_ready.take() {
             None => RefusalResponseFuture::calling(self.inner.call(request), asked),
             Some(error) => {

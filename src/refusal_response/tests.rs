@@ -155,7 +155,7 @@ fn call(binding: Binding, version: ProtocolVersion, operation: Operation) -> Cal
 fn asked(call: &Call) -> Asked {
     let mut request = Request::post("https://agent.example.com/a2a").body(()).unwrap();
     request.extensions_mut().insert(call.clone());
-    Asked::of(&request)
+    Asked::of(&mut request, &Default::default())
 }
 
 /// What a client reads out of an error.

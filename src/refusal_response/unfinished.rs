@@ -4,7 +4,10 @@ use std::collections::VecDeque;
 
 use bytes::Bytes;
 
-use crate::wire::sse::{Frame, Framing};
+use crate::{
+    frames::Frames,
+    wire::sse::{Frame, Framing},
+};
 
 /// So many bytes of an unfinished event are held back at most.
 const HELD: usize = 256 << 10;
@@ -18,7 +21,7 @@ const HELD: usize = 256 << 10;
 #[derive(Debug, Default)]
 pub(super) struct Unfinished {
     framing: Framing,
-    held: VecDeque<Bytes>,
+    held: Frames,
     len: usize,
     /// The beginning of the unfinished event was handed on.
     leaked: bool,
@@ -47,7 +50,7 @@ impl Unfinished {
         let rest = data.slice(good..);
         if !rest.is_empty() {
             self.len += rest.len();
-            self.held.push_back(rest);
+            self.held.push(rest);
         }
         if self.len > HELD {
             self.leaked = true;
@@ -58,7 +61,7 @@ impl Unfinished {
 
     /// The stream ended: all of it is the caller's.
     pub(super) fn flush(&mut self, out: &mut VecDeque<Bytes>) {
-        out.append(&mut self.held);
+        self.held.append_to(out);
         self.len = 0;
     }
 
@@ -91,4 +94,20 @@ impl Unfinished {
 /// A blank line ends whatever stood before it.
 fn ends_with_blank_line(data: &[u8]) -> bool {
     matches!(data, [.., b'\n', b'\n'] | [.., b'\r', b'\r'] | [.., b'\n', b'\r', b'\n'])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_tiny_frames_are_put_together() {
+        let (mut unfinished, mut out) = (Unfinished::default(), VecDeque::new());
+        let event = [b"data: ", &[b'x'; 10_000][..], b"\n\n"].concat();
+        for byte in event.chunks(1) {
+            assert_eq!(unfinished.take_in(Bytes::copy_from_slice(byte), &mut out), None);
+        }
+        assert!(unfinished.is_empty() && out.len() < 1100, "{}", out.len());
+        assert_eq!(out.iter().flatten().copied().collect::<Vec<_>>(), event);
+    }
 }

@@ -10,6 +10,7 @@ use http_body::{Body, Frame, SizeHint};
 use pin_project_lite::pin_project;
 
 use super::{
+    contained::Contained,
     live::Live,
     passing::Passing,
     pieces::{Pieces, event_of},
@@ -41,7 +42,7 @@ pin_project! {
     {
         Replay { replay: Replay },
         Live { live: Pin<Box<Live<B, O>>> },
-        Passing { #[pin] body: B, passing: Box<Passing<O>> },
+        Passing { #[pin] body: Contained<B>, passing: Box<Passing<O>> },
     }
 }
 
@@ -57,9 +58,9 @@ where
         Self { kind: Kind::Live { live } }
     }
 
-    pub(super) fn passing(body: B, mut passing: Passing<O>) -> Self
+    pub(super) fn passing(body: Contained<B>, mut passing: Passing<O>) -> Self
     where
-        B: Body,
+        B: Body<Data = Bytes>,
     {
         if body.is_end_stream() {
             passing.ended();

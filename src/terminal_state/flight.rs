@@ -14,6 +14,7 @@ use tokio::{task::coop, time::Instant};
 
 use super::{
     answer::Answer,
+    contained::Panicked,
     deadline::{Deadlines, Due, Phase},
     layer::Config,
     recovery::Recovery,
@@ -400,6 +401,23 @@ where
         let mut failure = self.failure(OutcomeKind::Broken, Class::Truncated, "the body broke off");
         failure.source = Some(Arc::new(error));
         CallError::new(failure)
+    }
+
+    /// The service below panicked: before its head, as an opaque 500; behind it, as a connection that broke off.
+    pub(super) fn panicked(&self, panicked: Panicked) -> CallError {
+        CallError::new(self.panic(panicked))
+    }
+
+    /// The same before it was called.
+    pub(super) fn panicked_unsent(&self, panicked: Panicked) -> CallError {
+        CallError::new(Failure { never_sent: true, ..self.panic(panicked) })
+    }
+
+    fn panic(&self, panicked: Panicked) -> Failure {
+        let class = if self.seen.status.is_none() { Class::HttpStatus } else { Class::Truncated };
+        let mut failure = self.failure(OutcomeKind::Broken, class, "the service below panicked");
+        failure.source = Some(Arc::new(Box::new(panicked)));
+        failure
     }
 
     pub(super) fn timeout(&self, due: Due) -> CallError {

@@ -18,6 +18,7 @@ use super::{
     TerminalStateBody,
     answer::{Purpose, StreamExpected, WholeExpected},
     body::Replay,
+    contained::Contained,
     flight::{Boxed, Flight, Rescue},
     grpc::{self, GrpcPlan, Kept},
     judging::{self, Plan},
@@ -55,9 +56,9 @@ pin_project! {
         /// Over before it began.
         Failed { error: Option<CallError> },
         /// Waiting for the head.
-        Head { #[pin] future: F },
+        Head { #[pin] future: Contained<F> },
         /// Reading an answer that is judged as a whole.
-        Whole { #[pin] body: B },
+        Whole { #[pin] body: Contained<B> },
         /// Waiting for the first event of a stream.
         First { live: Option<Pin<Box<Live<B, O>>>> },
         /// Asking what became of the task of a failed call.
@@ -70,6 +71,7 @@ where
     O: Observe,
 {
     pub(super) fn called(future: F, flight: Boxed<O>) -> Self {
+        let future = Contained::new(future, flight.get().config.catch_panics);
         Self { state: State::Head { future }, flight: Some(flight) }
     }
 
@@ -107,11 +109,12 @@ where
                     Some(error) => Next::Done(Err(error)),
                     None => return Poll::Pending,
                 },
-                StateProj::Head { future } => {
+                StateProj::Head { mut future } => {
                     let Some(timed) = this.flight.as_mut() else { return Poll::Pending };
-                    match future.poll(cx) {
+                    match future.as_mut().poll(cx) {
                         Poll::Ready(Ok(response)) => {
                             let (head, body) = response.into_parts();
+                            let body = Contained::new(body, timed.get().config.catch_panics);
                             let shape = BodyShape { length: body.size_hint().lower(), is_empty: body.is_end_stream() };
                             match head_came(&head, shape, timed.as_mut().flight()) {
                                 Start::Whole { purpose, expected } => {
@@ -136,9 +139,14 @@ where
                             failed(flight.lost_or_late(error.into()), flight)
                         }
                         Poll::Pending => {
-                            let due = ready!(timed.as_mut().poll_bounds(cx));
-                            let flight = timed.as_mut().flight();
-                            failed(flight.timeout(due), flight)
+                            let error = match future.panicked() {
+                                Some(panicked) => timed.get().panicked(panicked),
+                                None => {
+                                    let due = ready!(timed.as_mut().poll_bounds(cx));
+                                    timed.get().timeout(due)
+                                }
+                            };
+                            failed(error, timed.as_mut().flight())
                         }
                     }
                 }
@@ -183,20 +191,20 @@ where
     O: Observe,
 {
     #[inline(never)]
-    fn first(body: B, head: Parts, expected: StreamExpected, flight: Boxed<O>) -> Self {
+    fn first(body: Contained<B>, head: Parts, expected: StreamExpected, flight: Boxed<O>) -> Self {
         Self::First { live: Some(Box::pin(Live::new(body, head, expected, flight))) }
     }
 }
 
 #[inline(never)]
 fn passing<B, O>(
-    body: B,
+    body: Contained<B>,
     head: Parts,
     read_along: Option<Expected>,
     flight: Boxed<O>,
 ) -> Response<TerminalStateBody<B, O>>
 where
-    B: Body,
+    B: Body<Data = Bytes>,
     O: Observe,
 {
     let passing = Passing::new(&head, read_along, flight);

@@ -1,11 +1,11 @@
-use std::{fmt, sync::Arc};
+use std::{fmt, sync::Arc, time::Duration};
 
 use tower_layer::Layer;
 
 use super::{Recovery, TerminalStateService};
 use crate::{
-    call::{Call, Operation},
-    limits::{Bounds, LimitOverrides, Limits},
+    call::{Call, Operation, Order},
+    limits::{Bounds, LimitOverrides, Limits, Totals},
     outcome::Observe,
 };
 
@@ -41,8 +41,10 @@ pub(super) struct Config<O> {
     pub(super) strict: bool,
     pub(super) adapt_downgrade: bool,
     pub(super) send_grpc_timeout: bool,
+    pub(super) catch_panics: bool,
     pub(super) observer: O,
     pub(super) recovery: Option<Recovery>,
+    pub(super) order: Arc<Order>,
 }
 
 impl<O> Config<O> {
@@ -71,6 +73,7 @@ impl TerminalStateLayer {
             strict: false,
             adapt_downgrade: false,
             send_grpc_timeout: false,
+            catch_panics: false,
             observer: (),
             recovery: None,
         }
@@ -78,14 +81,25 @@ impl TerminalStateLayer {
 }
 
 impl<O> TerminalStateLayer<O> {
+    /// The totals of calls, by operation.
+    pub(crate) fn totals(&self) -> Totals {
+        let bounds = |operation: Operation| {
+            self.config.per_operation[operation.index()].as_deref().unwrap_or(&self.config.bounds)
+        };
+        let mut of = [Duration::ZERO; Operation::COUNT];
+        for operation in Operation::ALL {
+            of[operation.index()] = bounds(operation).total_of(operation.is_streaming());
+        }
+        Totals { of }
+    }
+
     /// The default bounds, tolerant.
-    pub(crate) fn observed(observer: O) -> Self {
+    pub(crate) fn observed(observer: O) -> Self
+    where
+        O: Observe,
+    {
         // The defaults do not contradict each other; a test says so.
-        let TerminalStateBuilder { limits, strict, adapt_downgrade, send_grpc_timeout, recovery, .. } =
-            TerminalStateLayer::builder();
-        let (bounds, per_operation) = (Bounds::new(limits), Default::default());
-        let config = Config { bounds, per_operation, strict, adapt_downgrade, send_grpc_timeout, observer, recovery };
-        Self { config: Arc::new(config) }
+        TerminalStateLayer::builder().observe(observer).layer_of(Default::default())
     }
 }
 
@@ -124,6 +138,7 @@ pub struct TerminalStateBuilder<O = ()> {
     strict: bool,
     adapt_downgrade: bool,
     send_grpc_timeout: bool,
+    catch_panics: bool,
     observer: O,
     recovery: Option<Recovery>,
 }
@@ -168,13 +183,41 @@ impl<O> TerminalStateBuilder<O> {
         self
     }
 
+    /// Catches panics of the service below, as it needs them whose service is no client but an agent's own router: in
+    /// `poll_ready` and `call`, in the future, and in the response's body. Default: off, and a panic unwinds through the
+    /// layer.
+    ///
+    /// Before a response head it is `broken/http_status`, as the 500 would have been that a server makes of it, but for
+    /// that [`http_status`](crate::CallError::http_status) is `None`; behind the head it is `broken/truncated`. What the
+    /// panic said is the error's source, for the operator's log, and is not rendered to callers. The panic hook runs as it
+    /// always does. Under `panic = "abort"` nothing is caught.
+    ///
+    /// A future or body that panics is dropped at once and never polled again; if its drop panics too, that is caught as
+    /// well, and so is any other drop of it. (Two destructors that panic in one drop abort the process, as they do
+    /// everywhere.) The service stays and is called again, with whatever state the panic left it
+    /// in; an `axum::Router` has none.
+    pub fn catch_panics(mut self, catch: bool) -> Self {
+        self.catch_panics = catch;
+        self
+    }
+
     /// Told of each call's end. Default: nobody.
     pub fn observe<P>(self, observer: P) -> TerminalStateBuilder<P>
     where
         P: Observe,
     {
-        let Self { limits, overrides, strict, adapt_downgrade, send_grpc_timeout, observer: _, recovery } = self;
-        TerminalStateBuilder { limits, overrides, strict, adapt_downgrade, send_grpc_timeout, observer, recovery }
+        let Self { limits, overrides, strict, adapt_downgrade, send_grpc_timeout, catch_panics, observer: _, recovery } =
+            self;
+        TerminalStateBuilder {
+            limits,
+            overrides,
+            strict,
+            adapt_downgrade,
+            send_grpc_timeout,
+            catch_panics,
+            observer,
+            recovery,
+        }
     }
 
     /// What is done about a task that a failed or abandoned call leaves behind. Default: nothing.
@@ -190,21 +233,36 @@ impl<O> TerminalStateBuilder<O> {
     /// If the bounds contradict each other, are zero or no bound at all, or the recovery does nothing. The error names
     /// the setting and the fix.
     pub fn build(self) -> Result<TerminalStateLayer<O>, ConfigError> {
-        let Self { limits, overrides, strict, adapt_downgrade, send_grpc_timeout, observer, recovery } = self;
-        check(&limits, None)?;
-        if let Some(why) = recovery.as_ref().and_then(Recovery::does_nothing) {
+        let limits = &self.limits;
+        check(limits, None)?;
+        if let Some(why) = self.recovery.as_ref().and_then(Recovery::does_nothing) {
             return Err(ConfigError { setting: "recovery", operation: None, why: why.into() });
         }
         let mut per_operation: [Option<Box<Bounds>>; Operation::COUNT] = Default::default();
-        for (operation, by) in &overrides {
+        for (operation, by) in &self.overrides {
             let slot = &mut per_operation[operation.index()];
-            let changed = slot.as_deref().map_or(&limits, |bounds| bounds).overridden(by);
+            let changed = slot.as_deref().map_or(limits, |bounds| bounds).overridden(by);
             check(&changed, Some(*operation))?;
             *slot = Some(Box::new(Bounds::new(changed)));
         }
-        let bounds = Bounds::new(limits);
-        let config = Config { bounds, per_operation, strict, adapt_downgrade, send_grpc_timeout, observer, recovery };
-        Ok(TerminalStateLayer { config: Arc::new(config) })
+        Ok(self.layer_of(per_operation))
+    }
+
+    fn layer_of(self, per_operation: [Option<Box<Bounds>>; Operation::COUNT]) -> TerminalStateLayer<O> {
+        let Self { limits, overrides: _, strict, adapt_downgrade, send_grpc_timeout, catch_panics, observer, recovery } =
+            self;
+        let config = Config {
+            bounds: Bounds::new(limits),
+            per_operation,
+            strict,
+            adapt_downgrade,
+            send_grpc_timeout,
+            catch_panics,
+            observer,
+            recovery,
+            order: Arc::default(),
+        };
+        TerminalStateLayer { config: Arc::new(config) }
     }
 }
 
@@ -223,6 +281,7 @@ impl<O> fmt::Debug for TerminalStateBuilder<O> {
             .field("strict", &self.strict)
             .field("adapt_downgrade", &self.adapt_downgrade)
             .field("send_grpc_timeout", &self.send_grpc_timeout)
+            .field("catch_panics", &self.catch_panics)
             .finish_non_exhaustive()
     }
 }

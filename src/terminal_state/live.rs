@@ -14,8 +14,9 @@ use pin_project_lite::pin_project;
 
 use super::{
     answer::{AnyStreamJudge, StreamExpected},
+    contained::Contained,
     deadline::{Due, Phase},
-    flight::{Boxed, FRAMES_PER_POLL, Rescue},
+    flight::{Boxed, FRAMES_PER_POLL, Flight, Rescue},
     judging,
     pieces::{Pieces, event_of},
     shape,
@@ -33,7 +34,7 @@ pin_project! {
     {
         // Dropped when the stream is over, and with it the connection's hold on it.
         #[pin]
-        body: Option<B>,
+        body: Option<Contained<B>>,
         rest: Rest<O>,
     }
 }
@@ -71,7 +72,7 @@ where
     B::Error: Into<BoxError>,
     O: Observe,
 {
-    pub(super) fn new(body: B, head: Parts, expected: StreamExpected, mut timed: Boxed<O>) -> Self {
+    pub(super) fn new(body: Contained<B>, head: Parts, expected: StreamExpected, mut timed: Boxed<O>) -> Self {
         let flight = timed.as_mut().flight();
         flight.enter(Phase::FirstEvent);
         let task_first = shape::task_comes_first(&flight.call, expected);
@@ -153,10 +154,10 @@ where
         let mut this = self.project();
         let rest = this.rest;
         if rest.rescue.is_none()
-            && let Some(body) = this.body.as_mut().as_pin_mut()
+            && let Some(mut body) = this.body.as_mut().as_pin_mut()
         {
             // The frame is judged where it lies: what was just written is slow to move.
-            let mut polled = body.poll_frame(cx);
+            let mut polled = body.as_mut().poll_frame(cx);
             match &mut polled {
                 Poll::Ready(Some(Ok(frame))) => match frame.data_mut() {
                     Some(data) => {
@@ -168,14 +169,17 @@ where
                 },
                 Poll::Ready(Some(Err(_))) => {
                     if let Poll::Ready(Some(Err(error))) = polled {
-                        rest.broke_off(error.into());
+                        rest.broke_off(|flight| flight.cut(error.into()));
                     }
                 }
                 Poll::Ready(None) => rest.ended(),
-                Poll::Pending => {
-                    let due = ready!(rest.timed.as_mut().poll_bounds(cx));
-                    rest.bound_reached(due);
-                }
+                Poll::Pending => match body.panicked() {
+                    Some(panicked) => rest.broke_off(|flight| flight.panicked(panicked)),
+                    None => {
+                        let due = ready!(rest.timed.as_mut().poll_bounds(cx));
+                        rest.bound_reached(due);
+                    }
+                },
             }
             if rest.over || rest.rescue.is_some() {
                 this.body.set(None);
@@ -382,12 +386,12 @@ where
         self.fail(error);
     }
 
-    fn broke_off(&mut self, error: BoxError) {
+    fn broke_off(&mut self, error: impl FnOnce(&Flight<O>) -> CallError) {
         if self.rests() {
             return self.end_well();
         }
         self.note_task_of_held();
-        let error = self.timed.get().cut(error);
+        let error = error(self.timed.get());
         self.fail(error);
     }
 

@@ -2,6 +2,7 @@
 
 mod answer;
 mod body;
+mod contained;
 mod deadline;
 mod flight;
 mod future;

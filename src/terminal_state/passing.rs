@@ -10,6 +10,7 @@ use http::{HeaderMap, response::Parts};
 use http_body::{Body, Frame};
 
 use super::{
+    contained::Contained,
     deadline::Phase,
     flight::{Boxed, FRAMES_PER_POLL},
     grpc, judging,
@@ -62,7 +63,7 @@ where
 
     pub(super) fn poll_frame<B>(
         &mut self,
-        mut body: Pin<&mut B>,
+        mut body: Pin<&mut Contained<B>>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, CallError>>>
     where
@@ -87,8 +88,13 @@ where
                     return Poll::Ready(None);
                 }
                 Poll::Pending => {
-                    let due = ready!(self.timed.as_mut().poll_bounds(cx));
-                    let error = self.timed.get().timeout(due);
+                    let error = match body.panicked() {
+                        Some(panicked) => self.timed.get().panicked(panicked),
+                        None => {
+                            let due = ready!(self.timed.as_mut().poll_bounds(cx));
+                            self.timed.get().timeout(due)
+                        }
+                    };
                     return self.fail(error);
                 }
             };

@@ -207,6 +207,10 @@ impl Origin {
 
     /// The task's URI beside the one that was called.
     fn task_uri(&self, task_id: &str, verb: &str) -> Option<Uri> {
+        // Servers take a step in a path out, and what stands before it, however it is encoded (RFC 3986 §5.2.4).
+        if verb.is_empty() && matches!(task_id, "." | "..") {
+            return None;
+        }
         let prefix = call::operation_prefix(&self.method, self.uri.path())?;
         let id = utf8_percent_encode(task_id, SEGMENT);
         let path = match self.uri.query() {
@@ -327,6 +331,9 @@ mod tests {
             (get.method(), get.uri().to_string()),
             (&Method::GET, "https://a.example/x/v1/tasks/a%2Fb%20c?k=v".into())
         );
+        for step in [".", ".."] {
+            assert!(origin.get_task(step).is_none(), "another place than the task's");
+        }
         let cancel = origin.cancel_task("t").unwrap();
         assert_eq!(
             (cancel.method(), cancel.uri().to_string()),

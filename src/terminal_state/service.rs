@@ -18,13 +18,14 @@ use tower_service::Service;
 
 use super::{
     TerminalStateBody, TerminalStateFuture,
+    contained::{Panicked, contain},
     deadline::LEFT_ALONE,
     flight::{Boxed, Flight, Timed},
     layer::Config,
     rescue::Origin,
 };
 use crate::{
-    call::{self, Binding, Call},
+    call::{self, Binding, Rank},
     error::{BoxError, CallError},
     limits::LimitOverrides,
     outcome::{Class, Observe, OutcomeKind},
@@ -51,6 +52,7 @@ struct Readiness {
 enum NotReady {
     Timeout(Duration),
     Error(BoxError),
+    Panicked(Panicked),
 }
 
 impl<S, O> TerminalStateService<S, O> {
@@ -94,7 +96,17 @@ where
             return Poll::Ready(Ok(()));
         }
         // The client first: one that is ready now is ready, however late.
-        match self.inner.poll_ready(cx) {
+        let polled = match self.config.catch_panics {
+            false => self.inner.poll_ready(cx),
+            true => match contain(|| self.inner.poll_ready(cx)) {
+                Ok(polled) => polled,
+                Err(panicked) => {
+                    self.readiness = Readiness { failed: Some(NotReady::Panicked(panicked)), ..Readiness::default() };
+                    return Poll::Ready(Ok(()));
+                }
+            },
+        };
+        match polled {
             Poll::Ready(result) => {
                 self.readiness =
                     Readiness { failed: result.err().map(|e| NotReady::Error(e.into())), ..Readiness::default() };
@@ -106,12 +118,18 @@ where
 
     fn call(&mut self, mut request: Request<B>) -> Self::Future {
         let failed = self.readiness.failed.take();
-        let mut timed = self.begin(&request);
+        let mut timed = self.begin(&mut request);
         if let Some(failed) = failed {
             return TerminalStateFuture::failed(failed.into_error(timed.as_mut().flight()));
         }
         if self.config.send_grpc_timeout && timed.get().call.binding() == Some(Binding::Grpc) {
             send_timeout(request.headers_mut(), timed.get().left());
+        }
+        if self.config.catch_panics {
+            return match contain(|| self.inner.call(request)) {
+                Ok(future) => TerminalStateFuture::called(future, timed),
+                Err(panicked) => TerminalStateFuture::failed(panicked_at_once(panicked, timed.as_mut().flight())),
+            };
         }
         TerminalStateFuture::called(self.inner.call(request), timed)
     }
@@ -123,11 +141,8 @@ where
 {
     /// What is to be known of a call while it lasts.
     #[inline(always)]
-    fn begin<B>(&self, request: &Request<B>) -> Boxed<O> {
-        let call = match request.extensions().get::<Call>() {
-            Some(call) => call.clone(),
-            None => unnamed(request),
-        };
+    fn begin<B>(&self, request: &mut Request<B>) -> Boxed<O> {
+        let call = call::come_past(request, Rank::Terminal, &self.config.order);
         let overrides = request.extensions().get::<LimitOverrides>();
         let asked = match call.binding() {
             Some(Binding::Grpc) => call::grpc_timeout(request.headers()),
@@ -159,10 +174,14 @@ fn send_timeout(headers: &mut HeaderMap, left: Duration) {
     }
 }
 
-/// What the head tells of a request that nobody named.
-#[inline(never)]
-fn unnamed<B>(request: &Request<B>) -> Call {
-    call::from_head(request.method(), request.uri(), request.headers())
+#[cold]
+fn panicked_at_once<O>(panicked: Panicked, flight: &mut Flight<O>) -> CallError
+where
+    O: Observe,
+{
+    let error = flight.panicked(panicked);
+    flight.fail(&error);
+    error
 }
 
 impl Readiness {
@@ -203,6 +222,7 @@ impl NotReady {
                 CallError::new(failure)
             }
             Self::Error(error) => flight.lost(error, true),
+            Self::Panicked(panicked) => flight.panicked_unsent(panicked),
         };
         flight.fail(&error);
         error

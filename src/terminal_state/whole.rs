@@ -16,6 +16,7 @@ use http_body::Body;
 use super::{
     answer::{AnswerJudge, Purpose, WholeExpected},
     body::Replay,
+    contained::{Contained, Panicked},
     deadline::{Due, Phase},
     flight::{FRAMES_PER_POLL, Flight, Timed},
     grpc::{self, Kept},
@@ -53,7 +54,11 @@ where
 }
 
 /// Reads on, until there is a verdict.
-pub(super) fn poll<B, O>(mut body: Pin<&mut B>, cx: &mut Context<'_>, mut timed: Pin<&mut Timed<O>>) -> Poll<Judged>
+pub(super) fn poll<B, O>(
+    mut body: Pin<&mut Contained<B>>,
+    cx: &mut Context<'_>,
+    mut timed: Pin<&mut Timed<O>>,
+) -> Poll<Judged>
 where
     B: Body<Data = Bytes>,
     B::Error: Into<BoxError>,
@@ -62,6 +67,10 @@ where
     for _ in 0..FRAMES_PER_POLL {
         let frame = body.as_mut().poll_frame(cx);
         if frame.is_pending() {
+            if let Some(panicked) = body.as_mut().panicked() {
+                let flight = timed.as_mut().flight();
+                return Poll::Ready(Whole { flight }.panicked(panicked));
+            }
             let due = ready!(timed.as_mut().poll_bounds(cx));
             let flight = timed.as_mut().flight();
             return Poll::Ready(Whole { flight }.bound_reached(due));
@@ -316,6 +325,16 @@ where
         }
         self.flight.note_what_came();
         Err(self.flight.cut(error))
+    }
+
+    #[cold]
+    fn panicked(&mut self, panicked: Panicked) -> Judged {
+        if self.status_decides() {
+            self.flight.answer.truncated = true;
+            return self.refusal(Tolerated::default());
+        }
+        self.flight.note_what_came();
+        Err(self.flight.panicked(panicked))
     }
 
     #[cold]

@@ -1,4 +1,4 @@
-//! For clients made with [tonic]: one line between a generated client and its channel, and the errors of calls
+//! For clients made with tonic: one line between a generated client and its channel, and the errors of calls
 //! as [`Status`](::tonic::Status).
 //!
 //! ```

@@ -49,7 +49,7 @@ impl SmallText {
         self.len == 0
     }
 
-    /// True if the peer's text was longer than what is kept.
+    /// True if the peer's text is longer than what is kept, or did not come whole.
     #[must_use]
     pub fn is_truncated(&self) -> bool {
         self.truncated
@@ -75,6 +75,14 @@ impl SmallText {
             free.copy_from_slice(kept);
         }
         self.len = end as u16;
+    }
+
+    /// A part of a text that comes in several. Until its `last` one the text is one that was cut: who reads it meanwhile must
+    /// not take the beginning of an id for the whole. Behind the first part none is empty.
+    pub(crate) fn push_part(&mut self, bytes: &[u8], last: bool) {
+        let held = usize::from(self.len);
+        self.push(bytes);
+        self.truncated = !last || held + bytes.len() > Self::MAX;
     }
 
     /// The place for a long text, with what is held so far in it.

@@ -39,6 +39,16 @@ async fn frames_go_on_as_they_came_whatever_the_cut() {
     }
 }
 
+/// Who sends byte by byte makes nobody keep more than was sent.
+#[tokio::test(start_paused = true)]
+async fn many_tiny_frames_are_put_together() {
+    let text = SEND.replace("t-1", &"t".repeat(10_000));
+    let passed = passed(&CallLayer::new(), at_a2a(MockBody::of(pieces(&text, 1)))).await;
+    assert_eq!(call_of(&passed).operation(), Some(Operation::SendMessage));
+    let frames = frames_of(passed.into_body()).await.0;
+    assert!(frames.len() < 1100 && frames.concat() == text.as_bytes(), "{}", frames.len());
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_body_in_one_frame_is_at_hand() {
     let sent = Bytes::from_static(SEND.as_bytes());

@@ -392,3 +392,22 @@ async fn credentials_are_the_configured_ones() {
     let asked = questions(&cards).pop().unwrap();
     assert_eq!((asked.header("x-token"), asked.header("authorization")), (Some("t"), None));
 }
+
+/// Agents of one path that differ in the query share a public card, and each has an extended one of its own.
+#[tokio::test(start_paused = true)]
+async fn agents_that_differ_in_the_query_have_each_their_own() {
+    let at = |agent: u8| format!("{TARGET}?agent={agent}");
+    let own =
+        |agent: u8| Page::result(&Card::default().at(&at(agent)).with("streaming").with("extendedAgentCard").json());
+    let both = Card::default().at(&at(7)).at(&at(8)).with("extendedAgentCard");
+    let cards = Cards::of(Page::from(both).max_age(300));
+    let cards = cards.put_to("Bearer one", &at(7), own(7)).put_to("Bearer one", &at(8), own(8));
+    let agent = crate::support::agent((0..4).map(|_| streamed()));
+    let mut service = guard(layer(&cards), &agent);
+    for asked in [7, 8, 7, 8] {
+        let mut request = by("one", V1.stream());
+        *request.uri_mut() = at(asked).parse().unwrap();
+        assert_eq!(call(&mut service, request).await.word(), "success/success", "agent {asked}");
+    }
+    assert_eq!(questions(&cards).iter().map(|asked| asked.url.clone()).collect::<Vec<_>>(), [at(7), at(8)]);
+}

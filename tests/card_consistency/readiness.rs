@@ -132,3 +132,16 @@ async fn a_client_that_fails_to_be_ready_is_a_typed_error() {
     let ended = call(&mut guard(layer(&cards), &failing), V1.send()).await;
     assert_eq!(ended.word(), "transport/connect");
 }
+
+/// A wait longer than any clock has no end of its own, and no sum of instants overflows.
+#[tokio::test(start_paused = true)]
+async fn a_wait_without_end_lasts_as_long_as_the_fetch() {
+    for (page, word, elapsed) in [
+        (Page::from(Card::plain()).after(s(1)), "success/success", s(1)),
+        (Page::from(Card::plain()).after(s(3600)), "card/fetch_timeout", s(10)),
+    ] {
+        let layer = CardConsistencyLayer::new(Cards::of(page).store()).wait(std::time::Duration::MAX);
+        let ended = call(&mut guard(layer, &willing(1)), V1.send()).await;
+        assert_eq!(ended.fate(), (word.into(), elapsed));
+    }
+}

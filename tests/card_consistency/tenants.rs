@@ -286,3 +286,24 @@ fn body_text(request: &str) -> String {
     }
     serde_json::from_str::<Body<'_>>(request).unwrap().params.get().to_owned()
 }
+
+/// Servers take such segments out of a path, and the one before with them: that would be another agent's place.
+#[tokio::test(start_paused = true)]
+async fn a_tenant_that_is_a_step_in_a_path_is_never_set_there() {
+    for tenant in [".", ".."] {
+        let cards = Cards::default().put(
+            "https://agent.example.com/agents/one/.well-known/agent-card.json",
+            Card::default()
+                .interface("https://agent.example.com/agents/one", "HTTP+JSON", "1.0")
+                .tenant(tenant)
+                .with("extendedAgentCard"),
+        );
+        let mut request = Rest.send();
+        *request.uri_mut() = "https://agent.example.com/agents/one/message:send".parse().unwrap();
+        request.headers_mut().insert("authorization", "Bearer one".parse().unwrap());
+        let (ended, sent) = through(layer(&cards).extended_card(true), request).await;
+        assert_eq!((ended.word().as_str(), sent.is_none()), ("card/tenant_mismatch", true), "{tenant}");
+        let stepped = cards.urls().into_iter().find(|url| url.contains("/./") || url.contains("/../"));
+        assert_eq!(stepped, None);
+    }
+}

@@ -161,7 +161,7 @@ async fn seen(set: &Set, request: Request<Full<Bytes>>, told: &Told, cut: &Cut) 
         tolerated: error.tolerated().iter().collect(),
         // An event is over with the carriage return of its blank line; a cut may separate the line feed from it.
         response: error.response().map(|kept| {
-            let body = kept.body.strip_suffix(b"\r\n\r\n").or(kept.body.strip_suffix(b"\r\n\r"));
+            let body = kept.body.strip_suffix(b"\r\n").or(kept.body.strip_suffix(b"\r"));
             let body = body.map_or_else(|| kept.body.clone(), Bytes::copy_from_slice);
             (kept.status.as_u16(), body, kept.truncated, kept.trailers.is_some())
         }),

@@ -5,10 +5,10 @@ use bytes::Bytes;
 
 use crate::{
     dialect::{
-        AUTH_REQUIRED, INPUT_REQUIRED, WORKING, answer, artifact, ended, error_info, fields, ok, retry_info, stream,
-        task, update,
+        AUTH_REQUIRED, INPUT_REQUIRED, WORKING, answer, artifact, ended, error_info, fields, get, ok, retry_info, send,
+        stream, task, update,
     },
-    mock::{MockBody, call},
+    mock::{MockBody, Step, call},
     plain,
 };
 
@@ -36,6 +36,21 @@ async fn a_refusal_in_trailers_is_one_wherever_it_stands() {
     }
 }
 
+/// Whoever reads the other of two statuses sees a failure.
+#[tokio::test(start_paused = true)]
+async fn two_statuses_are_no_success_unless_both_say_so() {
+    for (first, second, word) in
+        [("0", "13", "refused/peer_error"), ("13", "0", "refused/peer_error"), ("0", "0", "success/success")]
+    {
+        for (request, state) in [(send(), WORKING), (stream(), INPUT_REQUIRED)] {
+            let mut trailers = fields(&[("grpc-status", first)]);
+            trailers.append("grpc-status", second.parse().unwrap());
+            let body = MockBody::of([task(state)]).then(Step::Trailers(trailers));
+            assert_eq!(call(plain(), request, answer(body)).await.word(), word, "{first} {second}");
+        }
+    }
+}
+
 /// Whatever the front door says in the middle of a stream, the work had begun.
 #[tokio::test(start_paused = true)]
 async fn no_refusal_behind_events_invites_to_send_again() {
@@ -46,6 +61,27 @@ async fn no_refusal_behind_events_invites_to_send_again() {
         assert_eq!((ended.word().as_str(), ended.error().retry()), (word, Retry::Unsafe));
         assert!(ended.error().work_may_have_started());
     }
+}
+
+/// A message that names its task came of work, be it the answer to a unary call or not whole: what the status says behind it
+/// undoes nothing.
+#[tokio::test(start_paused = true)]
+async fn no_refusal_behind_a_task_invites_to_send_again() {
+    let half = || task(WORKING).slice(..task(WORKING).len() - 1);
+    let (retry, info) = (retry_info(8, 3), error_info(9, "UNSUPPORTED_OPERATION"));
+    for (code, details) in [("5", ""), ("12", ""), ("9", &*info), ("8", &*retry), ("14", &*retry), ("16", "")] {
+        let trailers = [("grpc-status", code), ("grpc-status-details-bin", details)];
+        for (request, message) in [(send(), task(WORKING)), (send(), half()), (stream(), half())] {
+            let ended = call(plain(), request, answer(ended(MockBody::of([message]), &trailers))).await;
+            assert_eq!((ended.error().task_id(), ended.error().retry()), (Some("task-1"), Retry::Unsafe), "{code}");
+            assert!(ended.error().work_may_have_started());
+        }
+        let without = call(plain(), send(), answer(ended(MockBody::new(), &trailers))).await;
+        assert_eq!((without.error().task_id(), without.error().retry() == Retry::Unsafe), (None, false), "{code}");
+    }
+    // To ask is no work.
+    let asked = call(plain(), get(), answer(ended(MockBody::of([task(WORKING)]), &[("grpc-status", "5")]))).await;
+    assert_eq!(asked.error().retry(), Retry::Safe);
 }
 
 #[tokio::test(start_paused = true)]

@@ -145,3 +145,33 @@ async fn the_package_says_whose_messages_are_sent() {
     let [request] = <[_; 1]>::try_from(asked).unwrap();
     assert_eq!(body_of(request).await, framed(&about_task(GrpcDialect::V03, "task-1", None)));
 }
+
+/// The beginning of an id is another task's.
+#[tokio::test(start_paused = true)]
+async fn an_id_that_did_not_come_whole_is_nobodys() {
+    let whole = task(WORKING);
+    let cancel = |recovery: Recovery| recovery.cancel_on_failure().reconcile();
+    for request in [send, stream] {
+        for len in 1..whole.len() {
+            let cut = || MockBody::of(whole.slice(..len).chunks(4).map(Bytes::copy_from_slice));
+            let bodies = [cut().hang(), cut().reset(), cut(), ended(cut(), &[("grpc-status", "0")])];
+            for body in bodies {
+                let own = vec![Answer::never(), Answer::never()];
+                let (ended, asked) = recovered(cancel, request(), answer(body), own).await;
+                let id = ended.error().task_id();
+                assert!(id.is_none_or(|id| id == "task-1"), "{len}: {id:?}");
+                assert!(id.is_some() || asked.is_empty(), "{len}");
+            }
+            // Dropped on its way.
+            let peer: Own = Peer::new([Answer::never()]);
+            let layer = with(Limits::default()).recovery(Recovery::new(peer.clone()).cancel_on_drop());
+            let (mut stack, notes) = crate::mock::stack(layer, Peer::new([answer(cut().hang())]));
+            let call = tower::Service::call(tower::ServiceExt::ready(&mut stack).await.unwrap(), request());
+            assert!(tokio::time::timeout(s(1), call).await.is_err());
+            let id = notes.one().task_id;
+            assert!(id.as_deref().is_none_or(|id| id == "task-1"), "{len}: {id:?}");
+            tokio::time::sleep(s(1)).await;
+            assert!(id.is_some() || peer.requests().is_empty(), "{len}");
+        }
+    }
+}

@@ -3,13 +3,15 @@
 use std::time::Duration;
 
 use a2a_guard::{
-    Capability, Guard, GuardBuilder, GuardError, LimitOverrides, Limits, Operation, RenderedGuard,
+    Capability, Guard, GuardBuilder, GuardError, LimitOverrides, Limits, Operation, Outcome, ProbeCacheLayer,
+    RenderedGuard,
     card::UrlPolicy,
-    card_consistency::{Admission, CardConsistencyLayer, Direct, Resolution, Resolve},
+    card_consistency::{Admission, FirstEventExtension, Resolution, Resolve},
+    guard::{GuardCards, GuardProbes},
 };
 use http::request::Parts;
 
-use crate::cards;
+use crate::{cards, mock::Notes};
 
 /// A resolver that is neither `Clone` nor `Default`.
 struct Fixed;
@@ -23,7 +25,10 @@ impl Resolve for Fixed {
 #[test]
 fn what_needs_cards_says_so() {
     let without = "is of no use without cards: set cards(client) or card_store(store), or leave it out";
-    let errors: [(GuardError, &str); 4] = [
+    let first_event = FirstEventExtension::new("https://example.com/ext/first-event");
+    let errors: [(GuardError, &str); 6] = [
+        (Guard::builder().extended_card(true).build().unwrap_err(), "extended_card"),
+        (Guard::builder().first_event(first_event).build().unwrap_err(), "first_event"),
         (Guard::builder().resolver(Fixed).build().unwrap_err(), "resolver"),
         (Guard::builder().urls(UrlPolicy::strict()).build().unwrap_err(), "urls"),
         (Guard::builder().admit(Admission::new(Capability::Streaming)).build().unwrap_err(), "admit"),
@@ -51,6 +56,21 @@ fn contradictions_of_parts_are_the_parts_own() {
     assert_eq!(error.to_string(), "card_wait is zero: no card that has to be fetched could be waited for; raise it");
 }
 
+/// Each call is told of once: two observers of the same calls would not both hear of those that the layer ends.
+#[test]
+fn a_probe_layer_has_no_observer_of_its_own() {
+    let probes = || ProbeCacheLayer::without_probes();
+    let observed = probes().observe(|_: &Outcome<'_>| {}).build().unwrap();
+    let error = Guard::builder().availability(observed).build().unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "availability has an observer of its own, and each call is told of once: leave it out, and set it by observe(…) of \
+         the guard, with and(…) beside the guard's own"
+    );
+    // One that listens to nothing is none.
+    Guard::builder().availability(probes().observe(None::<Notes>).build().unwrap()).build().unwrap();
+}
+
 #[test]
 fn an_origin_is_one() {
     let error =
@@ -69,7 +89,8 @@ fn an_origin_is_one() {
 struct Named {
     plain: Guard,
     rendered: RenderedGuard,
-    with_cards: Guard<(), CardConsistencyLayer<Direct>>,
+    with_cards: Guard<(), GuardCards>,
+    with_all: Guard<Notes, GuardCards<Notes, Fixed>, GuardProbes<Notes>>,
     builder: GuardBuilder,
 }
 
@@ -80,6 +101,13 @@ fn every_part_has_a_name() {
         plain: Guard::default(),
         rendered: Guard::new().rendered(),
         with_cards: Guard::builder().cards(cards()).build().unwrap(),
+        with_all: Guard::builder()
+            .availability(ProbeCacheLayer::without_probes().build().unwrap())
+            .resolver(Fixed)
+            .cards(cards())
+            .observe(Notes::default())
+            .build()
+            .unwrap(),
         builder: Guard::builder(),
     };
     is_layer(&named.plain);

@@ -5,6 +5,9 @@
 mod mock;
 
 mod building;
+mod observing;
+mod order;
+mod panics;
 mod stacking;
 
 use a2a_guard::{CallBody, CallError};

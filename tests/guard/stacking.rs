@@ -75,10 +75,12 @@ async fn a_relative_uri_is_completed_before_anyone_looks_at_it() {
     let relative = |path: &str| {
         let mut request = V1.send();
         *request.uri_mut() = path.parse().unwrap();
+        request.headers_mut().insert("host", "gateway.example.net".parse().unwrap());
         request
     };
     assert_eq!(call(&mut service, relative("/a2a")).await.word(), "success/success");
     let seen = agent.requests().pop().unwrap();
+    assert!(!seen.headers().contains_key("host"), "the gateway's");
     assert_eq!(seen.uri(), "https://agent.example.com/a2a");
     assert_eq!(seen.extensions().get::<Call>().unwrap().target().unwrap(), seen.uri());
     // One that says where it goes goes there.
@@ -210,4 +212,55 @@ async fn http_json_too() {
     let agent = agent([Answer::json(Rest.task("COMPLETED"))]);
     let guard = Guard::builder().cards(cards()).build().unwrap();
     assert_eq!(call(&mut guard.layer(agent), Rest.send()).await.word(), "success/success");
+}
+
+/// A client that has no answer, ever.
+fn silent() -> tower::util::ServiceFn<Ignoring> {
+    tower::service_fn(|_| std::future::pending())
+}
+
+type Ignoring = fn(Request<Full<Bytes>>) -> std::future::Pending<Silence>;
+
+type Silence = Result<http::Response<Full<Bytes>>, crate::mock::BoxError>;
+
+/// So does waiting for a card.
+#[tokio::test(start_paused = true)]
+async fn the_total_holds_for_the_card_too() {
+    let guard = Guard::builder().limits(Limits::within(ms(2_000))).cards(silent()).build().unwrap();
+    let ended = call(&mut guard.layer(agent([])), V1.send()).await;
+    assert_eq!(ended.fate(), ("card/fetch_timeout".into(), ms(2_000)));
+}
+
+/// And so does waiting for a probe.
+#[tokio::test(start_paused = true)]
+async fn the_total_holds_for_a_probe_too() {
+    let probes = ProbeCacheLayer::builder(silent()).build().unwrap();
+    let guard = Guard::builder().limits(Limits::within(ms(2_000))).availability(probes).build().unwrap();
+    let ended = call(&mut guard.layer(agent([Answer::never()])), V1.send()).await;
+    assert_eq!(ended.fate(), ("timeout/total".into(), ms(2_000)));
+}
+
+/// Wherever it was.
+#[tokio::test(start_paused = true)]
+async fn a_call_that_is_dropped_on_its_way_down_is_told_of_too() {
+    let slow = || {
+        let body = crate::mock::MockBody::new().data("{").hang();
+        Request::post("https://agent.example.com/a2a").body(body).unwrap()
+    };
+    let notes = Notes::default();
+    let guard = Guard::builder().observe(notes.clone()).build().unwrap();
+    let peer: crate::mock::Peer<CallBody<crate::mock::MockBody>> = crate::mock::Peer::new([]);
+    drop(tokio::time::timeout(ms(500), guard.layer(peer).oneshot(slow())).await);
+    assert_eq!(notes.words(), ["abandoned/abandoned"], "while its request is read");
+
+    let notes = Notes::default();
+    let guard = Guard::builder().observe(notes.clone()).cards(silent()).build().unwrap();
+    drop(tokio::time::timeout(ms(500), guard.layer(agent([])).oneshot(V1.send())).await);
+    assert_eq!(notes.words(), ["abandoned/abandoned"], "while it waits for its card");
+
+    let notes = Notes::default();
+    let probes = ProbeCacheLayer::builder(silent()).build().unwrap();
+    let guard = Guard::builder().observe(notes.clone()).availability(probes).build().unwrap();
+    drop(tokio::time::timeout(ms(500), guard.layer(agent([])).oneshot(V1.send())).await);
+    assert_eq!(notes.words(), ["abandoned/abandoned"], "while it waits for a probe");
 }

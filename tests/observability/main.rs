@@ -5,6 +5,7 @@ mod counting;
 #[allow(dead_code, unused_imports, reason = "shared with tests that use more of it")]
 #[path = "../mock/mod.rs"]
 mod mock;
+mod order;
 mod recorder;
 mod refused;
 mod spans;

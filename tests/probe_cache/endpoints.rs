@@ -282,3 +282,20 @@ async fn so_many_endpoints_are_kept_and_no_more() {
         assert!(agent.probes() >= 200 + (round - 1) * 192, "{round}: {}", agent.probes());
     }
 }
+
+/// As `CardConsistencyLayer` has it: over JSON-RPC the query is a part of the address.
+#[tokio::test(start_paused = true)]
+#[ignore = "fails: one agent's state is the other's"]
+async fn agents_that_differ_in_the_query_are_told_apart() {
+    let agent = Agent::new(|asked| match asked.uri.query() {
+        Some("agent=7") => refused_probe(-32601),
+        _ if asked.is_probe() => no_task(asked),
+        _ => does(asked),
+    });
+    let (mut service, _layer) = usual(&agent);
+    for (number, word) in [(7, "stale/endpoint_not_conforming"), (8, "success/success")] {
+        let mut request = V1.send();
+        *request.uri_mut() = format!("https://agent.example.com/a2a?agent={number}").parse().unwrap();
+        assert_eq!(call(&mut service, request).await.word(), word, "agent {number}");
+    }
+}

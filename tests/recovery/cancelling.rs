@@ -283,3 +283,23 @@ async fn a_task_that_was_asked_for_and_finished_is_not_canceled() {
     settle().await;
     assert_eq!((ended.word().as_str(), aside.requests().len()), ("success/success", 1));
 }
+
+/// Of an id that is too long to be kept, the beginning is another task's.
+#[tokio::test(start_paused = true)]
+async fn an_id_that_was_cut_cancels_nobodys_task() {
+    for dialect in [V1, V03, Rest] {
+        let named =
+            |id: &str| Bytes::from(String::from_utf8_lossy(&dialect.task_event("WORKING")).replace("task-1", id));
+        for (length, cancels) in [(1024, 1), (1025, 0)] {
+            let begun = MockBody::of([named(&"t".repeat(length))]).hang();
+            let (mut stack, notes, aside) = dropping([Answer::sse(begun)], [done()]);
+            drop_stream(&mut stack, dialect.stream()).await;
+            assert_eq!((notes.words(), aside.requests().len()), (vec!["abandoned/abandoned".into()], cancels));
+        }
+        let recovery = Recovery::new(Aside::new([])).cancel_on_failure().reconcile();
+        let layer = TerminalStateLayer::builder().limits(limits()).recovery(recovery);
+        let lost = MockBody::of([named(&"t".repeat(1025))]);
+        let ended = crate::mock::call(layer, dialect.stream(), Answer::sse(lost)).await;
+        assert_eq!((ended.word().as_str(), ended.error().task_id()), ("broken/truncated", None));
+    }
+}

@@ -40,7 +40,7 @@ fn main() -> ExitCode {
         (true, false) => Duration::from_millis(2_500),
     };
 
-    let mut groups = vec![unary::named(), unary::plain()];
+    let mut groups = vec![unary::named(), unary::rendered(), unary::plain()];
     groups.extend(large::groups());
     groups.extend(streams::groups());
     groups.extend(grpc::groups());

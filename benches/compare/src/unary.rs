@@ -1,11 +1,17 @@
 //! A call of 1 KiB there and 1 KiB back.
 
+use std::future::Future;
 use std::hint::black_box;
+use std::pin::pin;
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use a2a_guard::{CallLayer, Operation, TerminalStateLayer};
+use a2a_guard::card_consistency::CardStore;
+use a2a_guard::guard::{GuardCards, GuardProbes};
+use a2a_guard::{CallLayer, Guard, Operation, ProbeCacheLayer, RefusalResponseLayer, TerminalStateLayer};
 use bytes::Bytes;
 use http::StatusCode;
+use http_body_util::Full;
 use tower::{Layer, ServiceBuilder};
 use tower_http::timeout::{ResponseBodyTimeoutLayer, TimeoutLayer};
 use tower_resilience::circuitbreaker::CircuitBreakerLayer;
@@ -74,6 +80,28 @@ pub fn named() -> Group {
     }
 }
 
+/// Rendering, where nothing fails and it has nothing to do.
+pub fn rendered() -> Group {
+    let body = corpus::request(SIZE);
+    let stacks =
+        Stacks::new(peer(), move |calls| (0..calls).map(|_| stacks::named(&body, Operation::SendMessage)).collect());
+    Group {
+        title: "unary, 1 KiB there and 1 KiB back, rendered where nothing fails".into(),
+        unit: "call",
+        units: CALLS,
+        rows: vec![
+            stacks.row(TERMINAL_STATE, |peer| TerminalStateLayer::new().layer(peer)),
+            stacks
+                .row("RefusalResponseLayer over it", |peer| {
+                    RefusalResponseLayer::new().layer(TerminalStateLayer::new().layer(peer))
+                })
+                .over(TERMINAL_STATE)
+                .budget(Budget::Nanoseconds(60.0))
+                .budget(Budget::Allocations(0.0)),
+        ],
+    }
+}
+
 /// The layers together, over requests of which nothing is known.
 pub fn plain() -> Group {
     let body = corpus::request(SIZE);
@@ -90,11 +118,32 @@ pub fn plain() -> Group {
                     ServiceBuilder::new().layer(CallLayer::new()).layer(TerminalStateLayer::new()).service(peer)
                 })
                 .over(BARE)
-                // The budget of the whole Guard, of which these two are a part.
-                .budget(Budget::Ratio(RESILIENCE, 1.5))
                 .budget(Budget::Allocations(6.0)),
+            within_budget(stacks.row("Guard: its card held, its endpoint trusted", |peer| guard(&peer).layer(peer))),
+            within_budget(stacks.row("the same, rendered", |peer| guard(&peer).rendered().layer(peer))),
         ],
     }
+}
+
+/// What DESIGN.md gives the whole stack.
+fn within_budget(row: Row) -> Row {
+    row.over(BARE).budget(Budget::Ratio(RESILIENCE, 1.5)).budget(Budget::Allocations(6.0))
+}
+
+type WholeGuard = Guard<(), GuardCards, GuardProbes>;
+
+/// All layers, with the card of the agent in the store. What its first calls bring makes its endpoint a trusted one.
+fn guard(peer: &Peer) -> WholeGuard {
+    let store = CardStore::builder::<_, Full<Bytes>, _>(peer.clone()).build().expect("a store");
+    let card = r#"{"name":"A","description":"d","version":"1","supportedInterfaces":[{"url":"http://127.0.0.1:4110/rpc","protocolBinding":"JSONRPC","protocolVersion":"1.0"}],"capabilities":{},"defaultInputModes":["text/plain"],"defaultOutputModes":["text/plain"],"skills":[{"id":"s","name":"S","description":"s","tags":["t"]}]}"#;
+    let target = stacks::plain(&Bytes::new()).uri().clone();
+    {
+        let put = pin!(store.put(&target, card.into()));
+        let put = put.poll(&mut Context::from_waker(Waker::noop()));
+        assert!(matches!(put, Poll::Ready(Ok(()))), "{put:?}");
+    }
+    let probes = ProbeCacheLayer::without_probes().build().expect("a layer");
+    Guard::builder().card_store(store).availability(probes).build().expect("a guard")
 }
 
 fn peer() -> impl Fn(usize) -> Peer {

@@ -28,7 +28,7 @@ use super::{
 };
 use crate::{
     call::{Binding, Call, Capability, Operation, ProtocolVersion},
-    card::AgentCard,
+    card::{AgentCard, AgentInterface},
     clock::{Millis, span},
     error::{BoxError, CardFailure, recognise},
     flights::{Joined, Landing, join},
@@ -50,6 +50,19 @@ pub(in crate::card_consistency) struct ExtendedCall {
     pub(in crate::card_consistency) body: Bytes,
     pub(in crate::card_consistency) binding: Binding,
     pub(in crate::card_consistency) version: ProtocolVersion,
+}
+
+impl ExtendedCall {
+    /// The part of the agent's address that no key of a public card has.
+    fn query(&self) -> Option<&str> {
+        self.uri.query().filter(|_| self.binding == Binding::JsonRpc)
+    }
+}
+
+/// Which of the agents of a public card is asked. Where its URLs have no query, calls may have in theirs what they like.
+fn agent_of<'a>(at: CardKeyRef<'a>, public: &HeldCard) -> CardKeyRef<'a> {
+    let has_query = |interface: &AgentInterface| interface.parsed_url().is_ok_and(|url| url.query().is_some());
+    if at.query.is_some() && !public.card().interfaces().iter().any(has_query) { at.with_query(None) } else { at }
 }
 
 /// A JSON-RPC answer, as far as it concerns us.
@@ -88,7 +101,7 @@ impl Inner {
             return Some(public);
         }
         let now = self.clock.millis(now);
-        match self.shelf.extended(at)? {
+        match self.shelf.extended(&agent_of(*at, &public))? {
             Slot::Card(card) if card.is_fresh_at(now) && card.extends(&public) => Some(card),
             Slot::Refused(refused) if refused.holds(now) => Some(public),
             _ => None,
@@ -102,10 +115,11 @@ impl Inner {
         };
         // Once more, if what landed was asked for by an older card than ours.
         for _ in 0..2 {
-            if let Some(card) = self.stands_in(&ask.key(), Arc::clone(&public), Instant::now()) {
+            let at = agent_of(ask.key().with_query(call.query()), &public);
+            if let Some(card) = self.stands_in(&at, Arc::clone(&public), Instant::now()) {
                 return card;
             }
-            let key = (self.shelf.key(&ask.key(), Scope::EXTENDED), false);
+            let key = (self.shelf.key(&at, Scope::EXTENDED), false);
             let waiting = match self.flights.find(&key) {
                 Some(waiting) => waiting,
                 None => {
@@ -140,7 +154,7 @@ impl Inner {
         public: Arc<HeldCard>,
         call: &ExtendedCall,
     ) {
-        let at = ask.key();
+        let at = agent_of(ask.key().with_query(call.query()), &public);
         let landed = |result| {
             let credential = self.shelf.keying().credential(&ask.headers);
             Arc::new(Landed { scope: Scope::EXTENDED, credential, version: ask.version, result })

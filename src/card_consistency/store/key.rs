@@ -24,6 +24,8 @@ pub struct CardKeyRef<'a> {
     pub(super) headers: &'a HeaderMap,
     pub(super) version: Option<ProtocolVersion>,
     pub(super) tenant: Option<&'a str>,
+    /// Of a JSON-RPC URL, where agents of one path may be told apart by it.
+    pub(super) query: Option<&'a str>,
 }
 
 impl<'a> CardKeyRef<'a> {
@@ -31,7 +33,7 @@ impl<'a> CardKeyRef<'a> {
     /// call's: the store reads its tenant headers and, where the card is not public, its credentials from them.
     #[must_use]
     pub fn new(target: &'a Uri, headers: &'a HeaderMap) -> Self {
-        Self { target, path: target.path(), headers, version: None, tenant: None }
+        Self { target, path: target.path(), headers, version: None, tenant: None, query: None }
     }
 
     /// Another base path than the URI's: what stands before `/message:send`, say.
@@ -52,6 +54,12 @@ impl<'a> CardKeyRef<'a> {
     #[must_use]
     pub fn with_tenant(mut self, tenant: impl Into<Option<&'a str>>) -> Self {
         self.tenant = tenant.into();
+        self
+    }
+
+    /// The query of the call's URL, where it is a part of the agent's address. It only counts for an extended card.
+    pub(in crate::card_consistency) fn with_query(mut self, query: Option<&'a str>) -> Self {
+        self.query = query;
         self
     }
 }
@@ -150,7 +158,14 @@ impl Keying {
             extended: scope.extended,
             headers: Values { names: &self.tenant_headers, of: at.headers },
             version: if scope.version { VersionPart::of(at.version) } else { VersionPart::ANY },
-            credential: if scope.credential { self.credential(at.headers) } else { Credential::ANY },
+            credential: match (scope.credential, at.query) {
+                (false, _) => Credential::ANY,
+                // It may hold a secret as well, and is not kept either.
+                (true, Some(query)) if scope.extended => {
+                    Credential(self.random.hash_one((self.credential(at.headers), query)).max(2))
+                }
+                (true, _) => self.credential(at.headers),
+            },
         }
     }
 }
@@ -371,10 +386,10 @@ impl Equivalent<CardKey> for Borrowed<'_> {
         self.version == key.version
             && self.credential == key.credential
             && self.extended == key.extended
-            && *self.authority == *key.authority
+            && words::equal(self.authority.as_bytes(), key.authority.as_bytes())
             && words::equal(self.path.as_bytes(), key.path.as_bytes())
             && self.scheme == key.scheme()
-            && *self.tenant == *key.tenant
+            && words::equal(self.tenant.as_bytes(), key.tenant.as_bytes())
             && self.headers_equal(&key.headers)
     }
 }

@@ -9,6 +9,7 @@ use crate::{
     call::{Binding, Call, ProtocolVersion},
     card::UrlPolicy,
     card_consistency::FirstEventExtension,
+    words,
 };
 
 /// So many kinds of calls are remembered of one card, the first that come: bindings, versions, tenants, and the policies
@@ -39,8 +40,16 @@ impl Matched {
     fn fits(&self, urls: &Arc<UrlPolicy>, call: &Call) -> bool {
         self.binding == call.binding()
             && self.version == call.version()
-            && self.tenant.as_deref() == call.tenant()
+            && same(self.tenant.as_deref(), call.tenant())
             && (Arc::ptr_eq(&self.urls, urls) || self.urls == *urls)
+    }
+}
+
+fn same(one: Option<&str>, other: Option<&str>) -> bool {
+    match (one, other) {
+        (Some(one), Some(other)) => words::equal(one.as_bytes(), other.as_bytes()),
+        (None, None) => true,
+        _ => false,
     }
 }
 

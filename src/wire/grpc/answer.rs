@@ -234,13 +234,13 @@ impl Reader for AnswerReader {
     }
 }
 
-/// Collects a string, which has to be UTF-8 (Protocol Buffers, "Scalar Value Types").
+/// Collects a string, which until its last piece is one that was cut, and which has to be UTF-8 (Protocol Buffers, "Scalar Value Types").
 #[inline]
 pub(super) fn take_text(place: &mut SmallText, piece: &[u8], first: bool, last: bool) -> Result<(), Malformed> {
     if first {
         place.clear();
     }
-    place.push(piece);
+    place.push_part(piece, last);
     // Of one that was cut the end is not known.
     if last && !place.is_truncated() && !is_utf8(place.as_bytes()) {
         place.clear();

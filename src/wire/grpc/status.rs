@@ -23,10 +23,20 @@ pub struct GrpcStatus<'a> {
 impl<'a> GrpcStatus<'a> {
     /// Reads it off trailers, or off a head; `None` if there is no `grpc-status`.
     ///
-    /// A value that is none of the codes 0 to 16 stands for `UNKNOWN`.
+    /// A value that is none of the codes 0 to 16 stands for `UNKNOWN`. Of several values the first that says no counts:
+    /// readers differ about which does, and none of them may take for a success what another one takes for a failure.
     #[must_use]
     pub fn of(fields: &'a HeaderMap) -> Option<Self> {
-        field(fields, "grpc-status").map(|value| Self::with_value(value, fields))
+        let mut ok = None;
+        // In the few that there are it is found sooner by looking at each than by its hash.
+        for (_, value) in fields.iter().filter(|(name, _)| name.as_str() == "grpc-status") {
+            let status = Self::with_value(value, fields);
+            if !status.is_ok() {
+                return Some(status);
+            }
+            ok = Some(status);
+        }
+        ok
     }
 
     /// The same, with the value of `grpc-status` at hand.
@@ -103,6 +113,18 @@ mod tests {
         assert_eq!(["0", "9", "10", "16"].map(code), [Some(0), Some(9), Some(10), Some(16)]);
         assert_eq!(["", "17", "-1", "00", "99", "abc"].map(code), [Some(2); 6]);
         assert!(GrpcStatus::of(&HeaderMap::new()).is_none());
+    }
+
+    #[test]
+    fn of_several_the_first_that_says_no_counts() {
+        for (values, code) in [(&["0", "0"][..], 0), (&["0", "13"], 13), (&["13", "0"], 13), (&["0", "5", "13"], 5)] {
+            let name: http::HeaderName = "grpc-status".parse().unwrap();
+            let fields = values.iter().fold(HeaderMap::new(), |mut fields, value| {
+                fields.append(&name, value.parse().unwrap());
+                fields
+            });
+            assert_eq!(GrpcStatus::of(&fields).map(|status| status.code()), Some(code), "{values:?}");
+        }
     }
 
     #[test]

@@ -43,9 +43,10 @@ impl Course {
         self.state
     }
 
+    /// An id that was cut is none: it would be another task's.
     #[inline]
     pub(in crate::wire) fn task_id(&self) -> Option<&str> {
-        (!self.task_id.is_empty()).then(|| self.task_id.as_str())
+        (!self.task_id.is_empty() && !self.task_id.is_truncated()).then(|| self.task_id.as_str())
     }
 
     #[inline]

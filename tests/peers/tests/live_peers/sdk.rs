@@ -112,7 +112,7 @@ impl Sdk {
 }
 
 /// A copy of `program` in `folder`, which others may be reading: it is replaced as a whole, and only if it differs.
-fn beside(folder: &Path, program: &Path) -> std::io::Result<PathBuf> {
+pub(crate) fn beside(folder: &Path, program: &Path) -> std::io::Result<PathBuf> {
     let copy = folder.join(program.file_name().unwrap_or_default());
     let text = std::fs::read(program)?;
     if std::fs::read(&copy).is_ok_and(|old| old == text) {

@@ -1,0 +1,147 @@
+//! Clients of the SDKs, unmodified, through the example `egress_gateway`: what is good is what it is without the gateway,
+//! and what is not is an error of the SDK's own.
+//!
+//! ```sh
+//! tests/peers/servers/setup.sh
+//! cargo build -p a2a-guard --example egress_gateway --features hyper,tower
+//! cargo test -p a2a-guard-peers --test live_clients
+//! ```
+//!
+//! Prints one table, and fails if a cell in it is not as it must be. `-- --allow-missing` does without the SDKs that are
+//! not installed, and says so.
+
+#[allow(dead_code, reason = "shared with others that use more of it")]
+#[path = "../../../egress_gateway/agent.rs"]
+mod agent;
+mod cases;
+mod client;
+#[allow(dead_code, reason = "shared with others that use more of it")]
+#[path = "../../../egress_gateway/gateway.rs"]
+mod gateway;
+#[allow(dead_code, reason = "shared with others that use more of it")]
+#[path = "../../../../examples/support/messages.rs"]
+mod messages;
+mod rust_client;
+#[path = "../live_peers/rust_server.rs"]
+mod rust_server;
+#[allow(dead_code, reason = "shared with others that use more of it")]
+#[path = "../live_peers/sdk.rs"]
+mod sdk;
+
+use std::{net::SocketAddr, process::ExitCode, time::Instant};
+
+use agent::Agent;
+use cases::{BAD, Call, GOOD, VERBS, calls};
+use client::{Client, Ended};
+use gateway::Gateway;
+use sdk::Sdk;
+
+/// Far below what the SDKs' own clients wait for.
+const BOUNDS: [&str; 6] = ["--head-ms", "2000", "--first-event-ms", "2000", "--idle-ms", "2000"];
+
+const BINDINGS: [&str; 3] = ["JSONRPC", "HTTP+JSON", "GRPC"];
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    let mut arguments = std::env::args().skip(1);
+    if std::env::args().nth(1).as_deref() == Some(rust_server::ARGUMENT) {
+        return match rust_server::serve(arguments.by_ref().skip(1)).await {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => fail(&error),
+        };
+    }
+    let mut allow_missing = false;
+    for argument in arguments {
+        match argument.as_str() {
+            "--allow-missing" => allow_missing = true,
+            other => return fail(&format!("unknown argument {other:?}")),
+        }
+    }
+    match run(allow_missing).await {
+        Ok(0) => ExitCode::SUCCESS,
+        Ok(_) => ExitCode::FAILURE,
+        Err(error) => fail(&error),
+    }
+}
+
+fn fail(error: &str) -> ExitCode {
+    eprintln!("{error}");
+    ExitCode::FAILURE
+}
+
+/// Everything; how many cells are wrong.
+async fn run(allow_missing: bool) -> Result<usize, String> {
+    let began = Instant::now();
+    let (mut passed, mut failed) = (0, 0);
+    let (installed, missing): (Vec<_>, Vec<_>) = Client::ALL.into_iter().partition(|client| client.is_installed());
+    let mut judge = |line: String, wrong: Option<String>| match wrong {
+        None => {
+            passed += 1;
+            println!("  {line}");
+        }
+        Some(wrong) => {
+            failed += 1;
+            println!("  {line}\n    WRONG: {wrong}");
+        }
+    };
+
+    println!("== an agent that does as it is told, with the gateway and without");
+    let agent = Agent::start().await;
+    let gateway = Gateway::start(agent.addr, &BOUNDS);
+    for client in &installed {
+        compare(*client, &calls(&BINDINGS, GOOD), agent.addr, gateway.addr, &mut judge).await?;
+        let bad = calls(&BINDINGS, BAD);
+        for (call, ended) in bad.iter().zip(client.call(gateway.addr, &bad).await?) {
+            let (is, must_be) = (ended.error_words(), call.error(*client));
+            let mut wrong = (is != must_be).then(|| format!("instead of {must_be}: {ended:?}"));
+            if ended.events.len() != call.case.events {
+                wrong.get_or_insert(format!("not {} events: {ended:?}", call.case.events));
+            }
+            judge(line(*client, call, &is), wrong);
+        }
+    }
+
+    for server in [Sdk::Rust, Sdk::Python1, Sdk::Js1].into_iter().filter(|sdk| sdk.is_installed()) {
+        println!("\n== the server of {}, with the gateway and without", server.name());
+        let serving = server.start(&["full"]).await?;
+        let at = SocketAddr::from(([127, 0, 0, 1], serving.ports("full").http));
+        let gateway = Gateway::start(at, &BOUNDS);
+        for client in &installed {
+            // What they serve over gRPC has an address of its own.
+            compare(*client, &calls(&BINDINGS[..2], VERBS), at, gateway.addr, &mut judge).await?;
+        }
+    }
+
+    for client in &missing {
+        println!("\n== {}: DID NOT RUN: not installed, tests/peers/servers/setup.sh does that", client.name());
+        failed += usize::from(!allow_missing);
+    }
+    println!("\n{:.0} s\n{passed} passed, {failed} failed", began.elapsed().as_secs_f64());
+    Ok(failed)
+}
+
+fn line(client: Client, call: &Call, words: &str) -> String {
+    format!("{:<11} {:<9} {:<6} {:<14} {words}", client.name(), call.binding, call.case.mode, call.case.text)
+}
+
+/// Makes the calls with the gateway and without: no client may see a difference.
+async fn compare(
+    client: Client,
+    calls: &[Call],
+    direct: SocketAddr,
+    through: SocketAddr,
+    judge: &mut impl FnMut(String, Option<String>),
+) -> Result<(), String> {
+    let (direct, through) = tokio::try_join!(client.call(direct, calls), client.call(through, calls))?;
+    for ((call, direct), through) in calls.iter().zip(direct).zip(through) {
+        let came = !through.events.is_empty() || through.refused();
+        let wrong = (!same(&direct, &through) || !came)
+            .then(|| format!("without the gateway {direct:?}\n           with it {through:?}"));
+        judge(line(client, call, &through.words()), wrong);
+    }
+    Ok(())
+}
+
+fn same(direct: &Ended, through: &Ended) -> bool {
+    direct.events == through.events && direct.error == through.error && direct.said() == through.said()
+}
