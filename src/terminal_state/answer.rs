@@ -6,7 +6,8 @@ use http::{HeaderMap, Response, response::Parts};
 use super::pieces::Pieces;
 use crate::wire::{
     Expected, Facts, Flaw, GrpcExpected, GrpcJudge, GrpcStatus, GrpcStreamJudge, JsonRpcId, Judge, Progress, Step,
-    StreamJudge, TaskState, Tolerated, grpc::frame::{Framing, PREFIX},
+    StreamJudge, TaskState, Tolerated,
+    grpc::frame::{Framing, PREFIX},
 };
 
 /// What the whole is to become.
