@@ -241,6 +241,23 @@ mod tests {
         assert_eq!(due(&d, t), (Class::Success, 6 * S));
     }
 
+    /// The timer stands no later than its floor allows, so that only what counts for less than that can be due before it.
+    #[test]
+    fn only_linger_and_another_total_may_be_due_before_the_timer() {
+        let (mut d, t) = started();
+        for phase in [Phase::FirstEvent, Phase::Body, Phase::Events, Phase::AuthWait] {
+            d.enter(phase);
+            d.note_event();
+            d.look(t + S);
+            assert!(!d.may_be_sooner(), "{phase:?}");
+        }
+        d.enter(Phase::Linger);
+        assert!(d.may_be_sooner());
+        d.clear_sooner();
+        d.set_total(t, S);
+        assert!(d.may_be_sooner());
+    }
+
     #[test]
     fn bytes_move_idle_and_not_the_gap() {
         let (mut d, t) = started();
