@@ -1,0 +1,4 @@
+//! The directory: who is found for a need, who is asked, and that neither of it is a permission.
+
+mod host;
+mod registry;
