@@ -1,8 +1,12 @@
-use std::{fmt, sync::Arc, time::Duration};
+use std::{collections::HashSet, fmt, sync::Arc, time::Duration};
 
-use super::{Directory, DirectoryBounds, DirectoryObserver, PeerId};
+use super::{
+    Directory, DirectoryBounds, DirectoryObserver, Evidence, Lexical, Need, PeerId, Permission, PermissionRules, Score,
+    Skill,
+};
 use crate::{card::UrlPolicy, card_consistency::CardStore};
 
+type LowRisk = Arc<dyn Fn(&Need, &Skill) -> bool + Send + Sync>;
 type Admission = Arc<dyn Fn(&str, &PeerId) -> Result<(), String> + Send + Sync>;
 
 /// What a directory is set to.
@@ -14,6 +18,11 @@ pub(super) struct Settings {
     pub(super) min_freshness: Duration,
     pub(super) tools_ttl: Duration,
     pub(super) observer: Arc<dyn DirectoryObserver>,
+    pub(super) evidence: Evidence,
+    pub(super) scorer: Arc<dyn Score>,
+    pub(super) permission: Arc<dyn Permission>,
+    pub(super) low_risk: LowRisk,
+    pub(super) shortlist: usize,
 }
 
 /// Builds a [`Directory`].
@@ -33,6 +42,11 @@ impl DirectoryBuilder {
             min_freshness: Duration::from_secs(30),
             tools_ttl: Duration::from_secs(300),
             observer: Arc::new(()),
+            evidence: Evidence::new(),
+            scorer: Arc::new(Lexical),
+            permission: Arc::new(PermissionRules::new()),
+            low_risk: Arc::new(|_, _| false),
+            shortlist: 10,
         };
         Self { store, settings }
     }
@@ -73,6 +87,45 @@ impl DirectoryBuilder {
     /// How long published tools count. Default: 300 s.
     pub fn tools_ttl(mut self, ttl: Duration) -> Self {
         self.settings.tools_ttl = ttl;
+        self
+    }
+
+    /// What is known of peers from calls to them. Default: nothing yet, with the default
+    /// [`TrustPolicy`](super::TrustPolicy).
+    pub fn evidence(mut self, evidence: Evidence) -> Self {
+        self.settings.evidence = evidence;
+        self
+    }
+
+    /// Says how well skills fit. Default: [`Lexical`].
+    pub fn scorer(mut self, scorer: impl Score + 'static) -> Self {
+        self.settings.scorer = Arc::new(scorer);
+        self
+    }
+
+    /// Says who may have whom do what. Default: [`PermissionRules::new`], which denies what is sensitive.
+    pub fn permission(mut self, permission: impl Permission + 'static) -> Self {
+        self.settings.permission = Arc::new(permission);
+        self
+    }
+
+    /// The skills that a peer on probation may be asked for: one that nobody vouches for, and that has not done well often
+    /// enough to be [proven](super::Standing::proven). They are of low risk where the *need* names them: what a peer calls
+    /// its skill is no reason to give it something else. Default: none, so that somebody has to vouch for each new peer.
+    pub fn low_risk_skills<T: Into<Box<str>>>(self, skills: impl IntoIterator<Item = T>) -> Self {
+        let skills: HashSet<Box<str>> = skills.into_iter().map(Into::into).collect();
+        self.low_risk(move |need, _| need.skill_id().is_some_and(|skill| skills.contains(skill)))
+    }
+
+    /// The same, by a rule of yours. The skill is the peer's own claim.
+    pub fn low_risk(mut self, rule: impl Fn(&Need, &Skill) -> bool + Send + Sync + 'static) -> Self {
+        self.settings.low_risk = Arc::new(rule);
+        self
+    }
+
+    /// How many of the best are candidates at most, and asked permission for. 0 is taken for 1. Default: 10.
+    pub fn shortlist(mut self, most: usize) -> Self {
+        self.settings.shortlist = most.max(1);
         self
     }
 

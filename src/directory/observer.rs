@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use super::AuditEvent;
+use super::{AuditEvent, Decision, PermissionEvent};
 
 /// Told of what a directory does. Each method does nothing unless it is written anew.
 ///
@@ -9,6 +9,16 @@ pub trait DirectoryObserver: Send + Sync {
     /// What is registered changed.
     fn audit(&self, event: &AuditEvent) {
         let _ = event;
+    }
+
+    /// A permission was asked for.
+    fn permission(&self, event: &PermissionEvent) {
+        let _ = event;
+    }
+
+    /// A call was delegated, or nobody was there for it: the whole record, once it is known what came of it.
+    fn decided(&self, decision: &Decision) {
+        let _ = decision;
     }
 }
 
@@ -20,5 +30,13 @@ where
 {
     fn audit(&self, event: &AuditEvent) {
         (**self).audit(event);
+    }
+
+    fn permission(&self, event: &PermissionEvent) {
+        (**self).permission(event);
+    }
+
+    fn decided(&self, decision: &Decision) {
+        (**self).decided(decision);
     }
 }

@@ -77,6 +77,7 @@ pub(super) struct State {
     doubted: AtomicBool,
     gone: AtomicBool,
     vouched: AtomicBool,
+    tested: AtomicBool,
 }
 
 /// Until when one source counts.
@@ -122,6 +123,7 @@ impl State {
             doubted: AtomicBool::new(false),
             gone: AtomicBool::new(false),
             vouched: AtomicBool::new(false),
+            tested: AtomicBool::new(false),
         }
     }
 
@@ -180,6 +182,15 @@ impl State {
 
     pub(super) fn is_gone(&self) -> bool {
         self.gone.load(Ordering::Acquire)
+    }
+
+    /// Whether a test call went well since it last changed what it says.
+    pub(super) fn is_tested(&self) -> bool {
+        self.tested.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn set_tested(&self, tested: bool) {
+        self.tested.store(tested, Ordering::Relaxed);
     }
 
     /// Whether that is new.

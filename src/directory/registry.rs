@@ -4,7 +4,10 @@
 use std::{
     collections::HashMap,
     fmt,
-    sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError, RwLock,
+        atomic::{AtomicU64, Ordering},
+    },
     time::Duration,
 };
 
@@ -12,16 +15,17 @@ use http::{HeaderMap, Uri};
 use tokio::{sync::Notify, time::Instant};
 
 use super::{
-    AuditEvent, Change, PeerId, RegistryError, StaleReason, Verification,
+    AuditEvent, Change, Decision, Evidence, Need, PeerId, RegistryError, StaleReason, Verification,
     builder::{DirectoryBuilder, Settings},
     index::Index,
     peer::{Peer, State},
     reading::{self, Read},
+    select::{Moment, Rules, select},
     skill::{Skill, SkillSource},
     tools,
 };
 use crate::{
-    card::{CardUrl, Origin},
+    card::{CardBinding, CardUrl, CardVersion, Origin},
     card_consistency::{CardAsk, CardStore},
     clock::{Clock, Millis, span},
     error::CardFailure,
@@ -42,6 +46,8 @@ pub(super) struct Inner {
     /// Locked for as long as it takes to clone or to swap a pointer.
     current: RwLock<Arc<Index>>,
     writing: Mutex<Writing>,
+    /// How many calls there were.
+    calls: AtomicU64,
     /// Somebody wants a card read again soon.
     pub(super) wake: Notify,
 }
@@ -72,6 +78,7 @@ impl Directory {
             clock: Clock::new(),
             current: RwLock::default(),
             writing: Mutex::default(),
+            calls: AtomicU64::new(0),
             wake: Notify::new(),
         };
         Self { inner: Arc::new(inner) }
@@ -206,6 +213,55 @@ impl Directory {
         true
     }
 
+    /// Who is to be asked for what is needed, the best first, and why nobody else is. Nothing is sent.
+    ///
+    /// Each time it is another call, by which peers in their slow start take turns.
+    #[must_use]
+    pub fn find(&self, need: &Need) -> Decision {
+        self.find_at(need, Instant::now(), self.next_call())
+    }
+
+    /// The same at `now`, of the call with this number: a function of these, of what is registered and of the evidence.
+    #[must_use]
+    pub fn find_at(&self, need: &Need, now: Instant, call: u64) -> Decision {
+        let settings = &self.inner.settings;
+        let moment = Moment { at: now, millis: self.inner.clock.millis(now), call };
+        let standing = |peer: &Peer, verification: Verification| {
+            settings.evidence.standing_at(&peer.id, verification.is_verified(), now)
+        };
+        let mut rules = Rules {
+            scorer: &*settings.scorer,
+            permission: &*settings.permission,
+            low_risk: &*settings.low_risk,
+            standing: &standing,
+            told: &mut |event| settings.observer.permission(&event),
+            shortlist: settings.shortlist,
+        };
+        select(&self.inner.current(), need, moment, &mut rules)
+    }
+
+    pub(super) fn next_call(&self) -> u64 {
+        self.inner.calls.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// What is known of peers from calls to them.
+    #[must_use]
+    pub fn evidence(&self) -> &Evidence {
+        &self.inner.settings.evidence
+    }
+
+    /// Those who have an interface of this binding, in the order of their ids.
+    #[must_use]
+    pub fn with_binding(&self, binding: &CardBinding) -> Vec<PeerId> {
+        sorted(self.inner.current().with_binding(binding))
+    }
+
+    /// Those who have an interface of this version, in the order of their ids.
+    #[must_use]
+    pub fn with_version(&self, version: &CardVersion) -> Vec<PeerId> {
+        sorted(self.inner.current().with_version(version))
+    }
+
     /// How many peers are registered.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -335,6 +391,7 @@ impl Directory {
         match known {
             Some(known) if was.is_some() => {
                 if !says_the_same(known, &next, source) {
+                    next.state.set_tested(false);
                     changes.push(Change::Updated { source, skills, left_out });
                 } else if !stood {
                     changes.push(Change::Renewed { source });
@@ -419,6 +476,7 @@ impl Inner {
     }
 
     fn swap(&self, next: Index) {
+        self.settings.evidence.set_registered(next.len());
         let next = Arc::new(next);
         let before = std::mem::replace(&mut *self.current.write().unwrap_or_else(PoisonError::into_inner), next);
         // Taking apart what nobody reads any longer takes longer than a lock should be held.
@@ -463,6 +521,12 @@ impl Inner {
             Said::Tools { .. } => now.saturating_add(span(self.settings.tools_ttl)),
         }
     }
+}
+
+fn sorted(peers: &[Arc<Peer>]) -> Vec<PeerId> {
+    let mut ids: Vec<_> = peers.iter().map(|peer| peer.id.clone()).collect();
+    ids.sort_unstable();
+    ids
 }
 
 /// One place is asked in one way, however it was written.

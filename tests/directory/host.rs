@@ -13,7 +13,7 @@ use a2a_guard::{
     BoxError,
     card::UrlPolicy,
     card_consistency::CardStore,
-    directory::{AuditEvent, Directory, DirectoryBuilder, DirectoryObserver, PeerId},
+    directory::{AuditEvent, Decision, Directory, DirectoryBuilder, DirectoryObserver, PeerId, PermissionEvent},
 };
 use bytes::Bytes;
 use http::{Request, Response, Uri};
@@ -95,6 +95,8 @@ impl Service<Request<Full<Bytes>>> for Host {
 #[derive(Clone, Default)]
 pub(crate) struct Log {
     audit: Arc<Mutex<Vec<AuditEvent>>>,
+    permissions: Arc<Mutex<Vec<String>>>,
+    decisions: Arc<Mutex<Vec<Decision>>>,
 }
 
 impl Log {
@@ -102,6 +104,16 @@ impl Log {
     pub(crate) fn audit(&self) -> Vec<String> {
         let events = std::mem::take(&mut *self.audit.lock().unwrap());
         events.iter().map(|event| event.to_string().split_once(' ').unwrap().1.to_owned()).collect()
+    }
+
+    /// The permissions that were asked for, since this was last called.
+    pub(crate) fn permissions(&self) -> Vec<String> {
+        std::mem::take(&mut *self.permissions.lock().unwrap())
+    }
+
+    /// What was decided, since this was last called.
+    pub(crate) fn decisions(&self) -> Vec<Decision> {
+        std::mem::take(&mut *self.decisions.lock().unwrap())
     }
 
     pub(crate) fn sequence(&self) -> Vec<u64> {
@@ -113,6 +125,14 @@ impl DirectoryObserver for Log {
     fn audit(&self, event: &AuditEvent) {
         self.audit.lock().unwrap().push(event.clone());
     }
+
+    fn permission(&self, event: &PermissionEvent) {
+        self.permissions.lock().unwrap().push(event.to_string());
+    }
+
+    fn decided(&self, decision: &Decision) {
+        self.decisions.lock().unwrap().push(decision.clone());
+    }
 }
 
 /// `id: description`, and tags behind a `#`.
@@ -121,7 +141,7 @@ pub(crate) fn skill(text: &str) -> String {
     let (description, tags) = rest.split_once('#').unwrap_or((rest, ""));
     serde_json::json!({
         "id": id.trim(), "name": id.trim(), "description": description.trim(),
-        "tags": tags.split_whitespace().collect::<Vec<_>>(),
+        "tags": tags.split_whitespace().map(|tag| tag.trim_start_matches('#')).collect::<Vec<_>>(),
     })
     .to_string()
 }
