@@ -95,7 +95,10 @@ async fn details_of_errors() {
     }
 }
 
-fn grpc_refusal(fields: &[(&'static str, Vec<u8>)]) -> Answer {
+/// Header fields, as they come.
+type Fields = Vec<(&'static str, Vec<u8>)>;
+
+fn grpc_refusal(fields: &Fields) -> Answer {
     let mut response = Response::new(MockBody::new());
     response.headers_mut().insert("content-type", HeaderValue::from_static("application/grpc"));
     for (name, value) in fields {
@@ -150,7 +153,7 @@ async fn trailers_of_grpc() {
     let many = field(3, &any(b"")).repeat(800);
     let endless = [vec![0x1a], vec![0xff; 40_000]].concat();
     let details = |status: &[u8]| ("grpc-status-details-bin", base64(status));
-    let rows: Vec<(&str, Vec<(&'static str, Vec<u8>)>)> = vec![
+    let rows: Vec<(&str, Fields)> = vec![
         ("escapes of a megabyte", vec![("grpc-message", b"%41".repeat(350_000))]),
         ("escapes of escapes", vec![("grpc-message", b"%25".repeat(350_000))]),
         ("escapes of half a character", vec![("grpc-message", b"%f0%9f".repeat(150_000))]),
