@@ -1,0 +1,8 @@
+//! What the library is held against: other libraries' readers, and the rules over them, written down once more over trees and
+//! whole bytes.
+
+pub mod answer;
+pub mod events;
+pub mod proto;
+pub mod rpc;
+pub mod tree;
