@@ -4,6 +4,7 @@
 //! replayed on a stable compiler, by `cargo test`. The front of the bytes makes the choices (what is expected, where to
 //! cut), the rest is what a peer sends.
 
+pub mod calls;
 pub mod cut;
 pub mod input;
 pub mod oracle;

@@ -61,6 +61,7 @@ fn of_case(case: &Value, seeds: &mut Vec<Seed>) {
     }
     let operation = case["request"]["path"].as_str().unwrap_or_default();
     let is_v03 = case["version"] != "1.0";
+    seeds.push(("layer", [&of_plan(case, operation)[..], &body[..]].concat()));
     if case["binding"] == "GRPC" {
         let payload = match operation.rsplit('/').next().unwrap_or_default() {
             "SendMessage" => 0,
@@ -98,6 +99,63 @@ fn of_case(case: &Value, seeds: &mut Vec<Seed>) {
         _ => 3,
     };
     seeds.push(("answer", [&[envelope, wrapping, payload, 0, 0, 0], &body[..]].concat()));
+}
+
+/// The choices of a [`Plan`](crate::calls::Plan) that goes as the case does.
+fn of_plan(case: &Value, operation: &str) -> [u8; 22] {
+    let dialect = match (case["binding"].as_str(), case["version"].as_str()) {
+        (Some("JSONRPC"), Some("1.0")) => 0,
+        (Some("JSONRPC"), Some("0.3")) => 1,
+        (Some("JSONRPC"), _) => 2,
+        (Some("GRPC"), Some("1.0")) => 4,
+        (Some("GRPC"), _) => 5,
+        _ => 3,
+    };
+    let name = case["request"]["body"]["method"].as_str().unwrap_or(operation);
+    let ask = match name {
+        name if name.contains("tream") || name.contains("sendSubscribe") => 1,
+        name if name.contains("ubscri") => 5,
+        name if name.ends_with("end") || name.ends_with("SendMessage") => 0,
+        name if name.contains("elete") => 6,
+        name if name.contains("ist") => 7,
+        _ => 4,
+    };
+    let head = &case["response"];
+    let status = match head["status"].as_u64() {
+        Some(400) => 9,
+        Some(401) => 10,
+        Some(404) => 11,
+        Some(429) => 12,
+        Some(500) => 13,
+        Some(503) => 14,
+        _ => 0,
+    };
+    let media = match head["headers"]["content-type"].as_str() {
+        Some(media) if media.contains("event-stream") => 5,
+        Some(media) if media.contains("problem") => 7,
+        Some(media) if media.contains("json") => 4,
+        Some(media) if media.contains("html") => 9,
+        Some(media) if media.contains("plain") => 10,
+        _ => 0,
+    };
+    let comes = if head["status"].is_null() { 0 } else { 2 };
+    let trailers = match head["trailers"]["grpc-status"].as_str() {
+        Some("0") => 0,
+        Some(_) => 4,
+        None => 1,
+    };
+    let end = match head["end"].as_str() {
+        Some("hang") => 6,
+        Some("reset" | "cut") => 5,
+        _ => 0,
+    };
+    let mut choices = [0; 22];
+    choices[..2].copy_from_slice(&[dialect, ask]);
+    choices[3..10].copy_from_slice(&[0, status, media, 0, 0, comes, trailers]);
+    choices[12] = end;
+    // Cut anywhere.
+    choices[16] = 4;
+    choices
 }
 
 fn holds(body: &[u8], part: &[u8]) -> bool {

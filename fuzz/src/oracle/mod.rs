@@ -2,7 +2,9 @@
 //! whole bytes.
 
 pub mod answer;
+pub mod course;
 pub mod events;
+pub mod messages;
 pub mod proto;
 pub mod rpc;
 pub mod tree;

@@ -1,19 +1,17 @@
 use a2a_guard::wire::{
     Facts, Flaw, GrpcDialect, GrpcEnd, GrpcExpected, GrpcJudge, GrpcPayload, GrpcStreamJudge, PayloadKind, Progress,
     SmallText, StepKind, TaskState,
-    grpc::frame::{Framing, PREFIX, Part},
+    grpc::frame::{Framing, Part},
 };
 
 use crate::{
     cut::cuts,
     input::Input,
-    oracle::proto::{self, Payload},
+    oracle::messages::{Messages, Reading, Rest, Said, read},
 };
 
 /// Messages above this are too large.
 const MAX_MESSAGE: usize = 1 << 20;
-/// So deep lie the messages that are read.
-const DEPTH: u8 = 4;
 
 /// Messages over gRPC, against prost.
 pub fn grpc(bytes: &[u8]) {
@@ -45,48 +43,6 @@ pub fn grpc(bytes: &[u8]) {
         assert_stream(expected, has_coding, &messages, &seen.1);
         let whole = whole.get_or_insert_with(|| seen.clone());
         assert_eq!(*whole, seen, "judged otherwise in another cut");
-    }
-}
-
-/// The messages in a body.
-struct Messages<'a> {
-    /// Each with its flag.
-    whole: Vec<(bool, &'a [u8])>,
-    rest: Rest<'a>,
-}
-
-/// What is behind the last whole one.
-#[derive(Debug, PartialEq)]
-enum Rest<'a> {
-    Nothing,
-    Bad,
-    /// A prefix that is not whole.
-    Prefix,
-    /// A message that is not.
-    Cut(bool, u32, &'a [u8]),
-}
-
-impl<'a> Messages<'a> {
-    fn of(body: &'a [u8]) -> Self {
-        let mut whole = Vec::new();
-        let mut rest = body;
-        loop {
-            let is_compressed = match rest.first() {
-                None => return Self { whole, rest: Rest::Nothing },
-                Some(0) => false,
-                Some(1) => true,
-                Some(_) => return Self { whole, rest: Rest::Bad },
-            };
-            let Some((prefix, behind)) = rest.split_at_checked(PREFIX) else {
-                return Self { whole, rest: Rest::Prefix };
-            };
-            let length = u32::from_be_bytes(prefix[1..].try_into().expect("four bytes"));
-            let Some((message, next)) = behind.split_at_checked(length as usize) else {
-                return Self { whole, rest: Rest::Cut(is_compressed, length, behind) };
-            };
-            whole.push((is_compressed, message));
-            rest = next;
-        }
     }
 }
 
@@ -163,7 +119,7 @@ fn assert_unary(expected: GrpcExpected, has_coding: bool, messages: &Messages<'_
         (Reading::Unknown, _) => {}
         (Reading::Malformed, GrpcEnd::Flawed(Flaw::Malformed(_))) => {}
         (Reading::Violation, GrpcEnd::Flawed(Flaw::Violation(_))) => {}
-        (Reading::Valid(said), GrpcEnd::Message) => said.assert_is(facts.as_ref().expect("facts")),
+        (Reading::Valid(said), GrpcEnd::Message) => assert_is(&said, facts.as_ref().expect("facts")),
         (reading, end) => panic!("{reading:?} by prost, {end:?} here"),
     }
 }
@@ -268,88 +224,14 @@ fn assert_stream(expected: GrpcExpected, has_coding: bool, messages: &Messages<'
     }
 }
 
-/// What a message is, by prost.
-#[derive(Debug)]
-enum Reading {
-    Valid(Said),
-    Malformed,
-    Violation,
-    /// Readers differ.
-    Unknown,
-}
-
-#[derive(Debug, Default)]
-struct Said {
-    kind: PayloadKind,
-    task_id: String,
-    context_id: String,
-    state: Option<TaskState>,
-    is_final: bool,
-}
-
-impl Said {
-    fn assert_is(&self, facts: &Facts) {
-        assert_eq!((facts.kind, facts.is_final), (self.kind, self.is_final));
-        if matches!(self.kind, PayloadKind::Task | PayloadKind::StatusUpdate) {
-            assert_eq!(facts.state, self.state);
-        }
-        let is = |kept: &SmallText, text: &str| match text.as_bytes().get(..SmallText::MAX) {
-            Some(start) if text.len() > SmallText::MAX => kept.is_truncated() && kept.as_bytes() == start,
-            _ => !kept.is_truncated() && kept.as_str() == text,
-        };
-        assert!(is(&facts.task_id, &self.task_id) && is(&facts.context_id, &self.context_id), "{facts:?} {self:?}");
+fn assert_is(said: &Said, facts: &Facts) {
+    assert_eq!((facts.kind, facts.is_final), (said.kind, said.is_final));
+    if matches!(said.kind, PayloadKind::Task | PayloadKind::StatusUpdate) {
+        assert_eq!(facts.state, said.state);
     }
-}
-
-fn read(expected: GrpcExpected, bytes: &[u8]) -> Reading {
-    if proto::has_group(bytes, DEPTH) {
-        return Reading::Unknown;
-    }
-    let is_v03 = expected.dialect == GrpcDialect::V03;
-    let decoded = match expected.payload {
-        GrpcPayload::SendResult => proto::send_result(bytes),
-        GrpcPayload::StreamEvent => proto::stream_event(bytes, is_v03),
-        GrpcPayload::Task => proto::task(bytes),
-        GrpcPayload::Other => match proto::anything(bytes) {
-            Ok(()) => return Reading::Valid(Said { kind: PayloadKind::Other, ..Said::default() }),
-            Err(_) => return Reading::Malformed,
-        },
+    let is = |kept: &SmallText, text: &str| match text.as_bytes().get(..SmallText::MAX) {
+        Some(start) if text.len() > SmallText::MAX => kept.is_truncated() && kept.as_bytes() == start,
+        _ => !kept.is_truncated() && kept.as_str() == text,
     };
-    let Ok(payload) = decoded else { return Reading::Malformed };
-    // 0.3 spells it with two l.
-    let state = |number| match (is_v03, number) {
-        (true, 5) => TaskState::from_wire(b"TASK_STATE_CANCELLED"),
-        _ => u32::try_from(number).ok().and_then(TaskState::from_number),
-    };
-    let status = |status: Option<proto::Status>| status.map(|status| state(status.state));
-    let said = match payload {
-        Payload::Nothing => return Reading::Violation,
-        Payload::Message(message) => {
-            if !proto::has_content(bytes) {
-                return Reading::Violation;
-            }
-            Said {
-                kind: PayloadKind::Message,
-                task_id: message.task_id,
-                context_id: message.context_id,
-                ..Said::default()
-            }
-        }
-        Payload::Task(task) => {
-            let Some(state) = status(task.status) else { return Reading::Violation };
-            let kind = PayloadKind::Task;
-            Said { kind, task_id: task.id, context_id: task.context_id, state, is_final: false }
-        }
-        Payload::StatusUpdate(update) => {
-            let Some(state) = status(update.status) else { return Reading::Violation };
-            let (kind, is_final) = (PayloadKind::StatusUpdate, update.is_final);
-            Said { kind, task_id: update.task_id, context_id: update.context_id, state, is_final }
-        }
-        Payload::ArtifactUpdate(update) => {
-            let kind = PayloadKind::ArtifactUpdate;
-            Said { kind, task_id: update.task_id, context_id: update.context_id, ..Said::default() }
-        }
-    };
-    // All but a message are a task's.
-    if said.task_id.is_empty() && said.kind != PayloadKind::Message { Reading::Violation } else { Reading::Valid(said) }
+    assert!(is(&facts.task_id, &said.task_id) && is(&facts.context_id, &said.context_id), "{facts:?} {said:?}");
 }

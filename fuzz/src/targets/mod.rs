@@ -6,13 +6,14 @@ mod details;
 mod freshness;
 mod grpc;
 mod json;
+mod layer;
 mod request;
 mod sse;
 mod url;
 
 pub use self::{
-    answer::answer, card::card, details::details, freshness::freshness, grpc::grpc, json::json, request::request,
-    sse::sse, url::url,
+    answer::answer, card::card, details::details, freshness::freshness, grpc::grpc, json::json, layer::layer,
+    request::request, sse::sse, url::url,
 };
 
 /// Takes some bytes, and panics where something is wrong with what is made of them.
@@ -26,6 +27,7 @@ pub const ALL: &[(&str, Target)] = &[
     ("freshness", freshness),
     ("grpc", grpc),
     ("json", json),
+    ("layer", layer),
     ("request", request),
     ("sse", sse),
     ("url", url),

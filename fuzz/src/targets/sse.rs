@@ -1,6 +1,5 @@
 use a2a_guard::wire::{
-    Envelope, Expected, Finish, JsonRpcId, Payload, PayloadKind, Progress, StateKind, StepKind, StreamJudge, TaskState,
-    Wrapping,
+    Envelope, Expected, Finish, JsonRpcId, Payload, Progress, StepKind, StreamJudge, TaskState, Wrapping,
     sse::{Frame, Framing},
 };
 use serde_json::value::RawValue;
@@ -9,9 +8,8 @@ use crate::{
     cut::cuts,
     input::Input,
     oracle::{
-        answer::{Id, Ruling, Said, names_something, rule},
+        course::{Course, End},
         events::{Events, by_library, by_the_standard},
-        tree,
     },
     targets::answer::request_id,
 };
@@ -36,7 +34,7 @@ pub fn sse(bytes: &[u8]) {
     let body = repeated(input.rest(), repeats, change);
 
     let events = by_the_standard(&body);
-    let course = Course::of(&events, expected, raw, &body);
+    let course = Course::of_events(&events, expected, raw, &body);
     let mut whole = None;
     for pieces in cuts(&body, seed) {
         assert_framed(&events, &pieces);
@@ -115,109 +113,6 @@ fn assert_framed(events: &Events, pieces: &[&[u8]]) {
         let ours: Vec<_> = terminated.iter().map(|event| (event.data.clone(), event.is_error)).collect();
         let theirs: Vec<_> = by_library.into_iter().map(|(data, name)| (data.into_bytes(), name == "error")).collect();
         assert_eq!(ours, theirs, "framed otherwise than by eventsource-stream");
-    }
-}
-
-/// How a stream ends.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum End {
-    /// Between two events.
-    Clean,
-    /// With an event that lacks only its blank line.
-    Unterminated,
-    Error,
-    /// With what is neither.
-    Failed,
-    /// One of the two.
-    ErrorOrFailed,
-    /// It is one JSON document.
-    Unframed,
-}
-
-fn is_object(data: &[u8]) -> bool {
-    tree::root(data).is_some_and(|root| tree::kind(root) == tree::Kind::Object)
-}
-
-/// How far a stream comes, and how it ends.
-#[derive(Clone, Debug, PartialEq)]
-struct Course {
-    events: u64,
-    task_id: String,
-    state: Option<TaskState>,
-    progress: Progress,
-    end: End,
-    /// The place behind the last event that may be handed on.
-    passed: usize,
-}
-
-impl Course {
-    fn of(events: &Events, expected: Expected, id: Id<'_>, body: &[u8]) -> Self {
-        let mut course = Self {
-            events: 0,
-            task_id: String::new(),
-            state: None,
-            progress: Progress::Open,
-            end: End::Clean,
-            passed: 0,
-        };
-        match body.iter().find(|byte| !b" \t\r\n\xef\xbb\xbf".contains(byte)) {
-            Some(b'{' | b'[') => return Self { end: End::Unframed, ..course },
-            Some(b'<') => return Self { end: End::Failed, ..course },
-            _ => {}
-        }
-        for event in &events.events {
-            match rule(expected, id, &event.data) {
-                Ruling::Valid(said) => course.take(&said),
-                Ruling::Error => return Self { end: End::Error, ..course },
-                // An object that says nothing of a task is meant as an error under that name.
-                Ruling::Violation if event.is_error && is_object(&event.data) => {
-                    let end = match names_something(expected, &event.data) {
-                        Some(true) => End::Failed,
-                        Some(false) => End::Error,
-                        None => End::ErrorOrFailed,
-                    };
-                    return Self { end, ..course };
-                }
-                _ => return Self { end: End::Failed, ..course },
-            }
-            course.passed = event.end;
-            if !event.terminated {
-                course.end = End::Unterminated;
-            }
-            if course.progress == Progress::Done {
-                return course;
-            }
-        }
-        if events.unfinished || (events.junk && course.events == 0) {
-            course.end = End::Failed;
-        }
-        course
-    }
-
-    /// A2A 1.0 §3.1.2: one message, or the course of one task.
-    fn take(&mut self, said: &Said) {
-        self.events += 1;
-        if said.kind == PayloadKind::Message {
-            if self.task_id.is_empty() {
-                self.progress = Progress::Done;
-            }
-            return;
-        }
-        if self.task_id.is_empty() {
-            self.task_id.clone_from(&said.task_id);
-        }
-        let speaks_of_it = matches!(said.kind, PayloadKind::Task | PayloadKind::StatusUpdate);
-        if self.task_id == said.task_id && speaks_of_it {
-            self.state = said.state;
-            self.progress = match said.state.map(TaskState::kind) {
-                Some(StateKind::InputRequired) => Progress::InputRequired,
-                Some(StateKind::AuthRequired) => Progress::AuthRequired,
-                Some(StateKind::Completed | StateKind::Failed | StateKind::Canceled | StateKind::Rejected) => {
-                    Progress::Done
-                }
-                _ => Progress::Open,
-            };
-        }
     }
 }
 

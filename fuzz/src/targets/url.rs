@@ -1,7 +1,8 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use a2a_guard::card::{CardUrl, Origin, UrlPolicy};
+use a2a_guard::card::{AgentCard, CardUrl, Origin, UrlPolicy};
 use http::Uri;
+use serde_json::json;
 use url::{Host, Url};
 
 use crate::input::Input;
@@ -14,10 +15,12 @@ pub fn url(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(input.rest()) else { return };
     let parsed = if is_grpc { CardUrl::parse_grpc(text) } else { CardUrl::parse(text) };
     let Ok(ours) = parsed else { return };
+    if text.is_empty() {
+        return;
+    }
     assert!(ours.path().starts_with('/'));
     let agent = Origin::parse("https://agent.example.com").expect("an origin");
-    let strict = UrlPolicy::strict().allow_any_origin().allow_plaintext();
-    let is_allowed = strict.usable(&ours, &agent).is_ok();
+    let is_allowed = is_allowed(text, is_grpc, &agent);
 
     if let Some(scheme) = ours.scheme() {
         // What it is made into is the same again.
@@ -58,6 +61,19 @@ pub fn url(bytes: &[u8]) {
         Host::Ipv4(address) => assert!(is_public(address.into()), "{address} behind {text}"),
         Host::Ipv6(address) => assert!(is_public(address.into()), "{address} behind {text}"),
     }
+}
+
+/// Does a card with that URL in it pass, for one who is told of it by another agent?
+fn is_allowed(text: &str, is_grpc: bool, agent: &Origin) -> bool {
+    let binding = if is_grpc { "GRPC" } else { "JSONRPC" };
+    let interface = json!({ "url": text, "protocolBinding": binding, "protocolVersion": "1.0" });
+    let card = json!({
+        "name": "n", "description": "d", "version": "1", "supportedInterfaces": [interface], "capabilities": {},
+        "defaultInputModes": [], "defaultOutputModes": [], "skills": [],
+    });
+    let card = AgentCard::read(card.to_string().as_bytes()).expect("a card");
+    let policy = UrlPolicy::strict().allow_any_origin().allow_plaintext();
+    card.interfaces()[0].check(agent, &policy).is_ok()
 }
 
 /// By what std knows of addresses, and no more: it is another list than the one that is checked.
