@@ -41,8 +41,11 @@ impl Fault {
     const NOT_TAKEN: Self =
         Self { class: Class::Connect, what: "the client below did not take the request", never_sent: true };
     #[cfg(feature = "hyper")]
-    const UNSENT: Self =
-        Self { class: Class::ConnectionLost, what: "the connection was lost with the request unsent", never_sent: true };
+    const UNSENT: Self = Self {
+        class: Class::ConnectionLost,
+        what: "the connection was lost with the request unsent",
+        never_sent: true,
+    };
     #[cfg(any(feature = "hyper", feature = "tonic"))]
     const REFUSED_STREAM: Self =
         Self { class: Class::ConnectionLost, what: "the peer refused the stream unread", never_sent: true };
