@@ -22,6 +22,7 @@ mod flat;
 mod guard;
 mod hits;
 mod kit;
+mod known;
 mod row;
 mod rows;
 mod scanner;
