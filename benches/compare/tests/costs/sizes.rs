@@ -49,7 +49,7 @@ fn none_has_grown() {
         ("RefusalResponseLayer", outer(RefusalResponseLayer::new().layer(peer())), [24, 72, 32]),
         ("CardConsistencyLayer", below(cards().layer(peer())), [8, 192, 32]),
         ("ProbeCacheLayer", below(probes.layer(peer())), [16, 176, 48]),
-        ("TerminalStateLayer", below(ending.layer(peer())), [48, 224, 40]),
+        ("TerminalStateLayer", below(ending.layer(peer())), [48, 160, 40]),
         ("Guard", outer(guard::whole().layer(peer())), [144, 448, 128]),
         ("RenderedGuard", outer(guard::whole().rendered().layer(peer())), [168, 472, 160]),
     ];
