@@ -6,7 +6,9 @@ mod peer_id;
 pub mod trust;
 
 pub use self::{
-    evidence::{Evidence, EvidenceBuilder, EvidenceObserver, PeerEvidence},
+    evidence::{
+        Evidence, EvidenceBuilder, EvidenceChange, EvidenceLink, EvidenceObserver, EvidenceStore, PeerEvidence,
+    },
     peer_id::{PeerId, PeerIdFault},
     trust::{Condition, Report, ReportKind, Standing, TrustError, TrustPolicy, TrustPolicyBuilder, draw},
 };
