@@ -192,6 +192,12 @@ impl CardStore {
         Ok(())
     }
 
+    /// Whether somebody is asked to believe each card that is kept.
+    #[cfg(feature = "directory")]
+    pub(crate) fn has_verifier(&self) -> bool {
+        self.inner.settings.verifier.is_some()
+    }
+
     /// How much longer the last failure to get a call's card is remembered.
     pub(in crate::card_consistency) fn remembered(&self, at: &CardKeyRef<'_>, now: Instant) -> Option<Duration> {
         let found = self.inner.shelf.find(at);

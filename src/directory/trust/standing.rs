@@ -119,7 +119,7 @@ mod tests {
     #[test]
     fn a_larger_share_admits_what_a_smaller_one_does() {
         let peer = PeerId::parse("https://a.example").unwrap();
-        for n in 0..1000 {
+        for n in 0..1000_u64 {
             let draw = draw(&peer, n.wrapping_mul(u64::MAX / 7));
             let admits = |share| Condition::SlowStart { share }.admits(draw);
             assert!(admits(1.0));

@@ -1,0 +1,6 @@
+//! The directory: who is found for a need, who is asked, and that neither of it is a permission.
+
+mod finding;
+mod host;
+mod permission;
+mod registry;
