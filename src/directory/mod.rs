@@ -36,7 +36,9 @@ pub use self::{
         DelegateLayer, DelegateService, Delegated, Fallback, FallbackTo, NoEligiblePeer, NoFallback,
     },
     error::RegistryError,
-    evidence::{Evidence, EvidenceBuilder, EvidenceObserver, PeerEvidence},
+    evidence::{
+        Evidence, EvidenceBuilder, EvidenceChange, EvidenceLink, EvidenceObserver, EvidenceStore, PeerEvidence,
+    },
     need::{Need, Written},
     observer::DirectoryObserver,
     peer::Verification,

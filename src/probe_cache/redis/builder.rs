@@ -91,6 +91,12 @@ impl RedisStoreBuilder {
         let names = Names {
             channel: format!("{}:changes:{}", self.prefix, server.redis_settings().db()),
             known: format!("{}:known", self.prefix),
+            #[cfg(feature = "directory")]
+            evidence: super::server::EvidenceNames {
+                channel: format!("{}:evidence:changes:{}", self.prefix, server.redis_settings().db()),
+                told: format!("{}:evidence:told", self.prefix),
+                expires: format!("{}:evidence:expires", self.prefix),
+            },
         };
         let Self { timeout, ping_every, max_back_off, capacity, .. } = self;
         Ok(RedisStore::of(Config { server, names, timeout, ping_every, max_back_off, capacity }))
