@@ -291,7 +291,7 @@ pub(super) fn tell<B>(request: &mut Request<B>, call: &Call) {
 }
 
 /// `A2A-Version: 1.0` on a 1.0 request that does not say it (§3.6.1). Nothing is changed that is there.
-fn state_version<B>(request: &mut Request<B>) {
+pub(crate) fn state_version<B>(request: &mut Request<B>) {
     let in_query = |query: &str| query.split('&').any(|pair| pair.to_ascii_lowercase().starts_with("a2a-version="));
     if !has_header(request.headers(), &VERSION) && !request.uri().query().is_some_and(in_query) {
         request.headers_mut().insert(VERSION, HeaderValue::from_static("1.0"));
@@ -317,7 +317,12 @@ fn extensions_of<B>(request: &Request<B>) -> Vec<&str> {
         .collect()
 }
 
-fn set_tenant<B>(wanted: &str, call: &mut Call, request: &mut Request<CallBody<B>>) -> Result<(), CardFailure>
+/// Sets the tenant of an interface in a request that names none (A2A 1.0 §8.3.2).
+pub(crate) fn set_tenant<B>(
+    wanted: &str,
+    call: &mut Call,
+    request: &mut Request<CallBody<B>>,
+) -> Result<(), CardFailure>
 where
     B: Body,
 {

@@ -6,6 +6,7 @@ mod bounds;
 mod builder;
 mod caller;
 mod decision;
+mod delegate;
 mod error;
 mod evidence;
 mod index;
@@ -30,6 +31,10 @@ pub use self::{
     builder::DirectoryBuilder,
     caller::Caller,
     decision::{Attempt, AttemptEnd, Candidate, Decision, Exclusion},
+    delegate::{
+        Alternatives, CredentialHeaders, Credentials, CredentialsAsk, DelegateBody, DelegateError, DelegateFuture,
+        DelegateLayer, DelegateService, Delegated, Fallback, FallbackTo, NoEligiblePeer, NoFallback,
+    },
     error::RegistryError,
     evidence::{
         Evidence, EvidenceBuilder, EvidenceChange, EvidenceLink, EvidenceObserver, EvidenceStore, PeerEvidence,

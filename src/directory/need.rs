@@ -120,7 +120,8 @@ impl Need {
     }
 
     /// One more binding and version that the request is, or can be, written in. Without any, peers are found whatever
-    /// they speak. [`Delegate`](super::DelegateLayer) goes by the request.
+    /// they speak. [`DelegateLayer`](super::DelegateLayer) goes by the
+    /// request alone.
     #[must_use]
     pub fn written(self, binding: Binding, version: ProtocolVersion) -> Self {
         let written = Written { binding, version };
@@ -129,6 +130,11 @@ impl Need {
                 facts.written.push(written);
             }
         })
+    }
+
+    /// Written in nothing yet.
+    pub(super) fn rewritten(self) -> Self {
+        self.set(|facts| facts.written.clear())
     }
 
     /// For this tenant of the peer's (A2A 1.0 §8.3.2): only interfaces that declare it.

@@ -41,3 +41,8 @@ pub use self::{
     layer::{EndpointEntry, ProbeCacheLayer},
     service::ProbeCacheService,
 };
+#[cfg(feature = "directory")]
+pub(crate) use self::{
+    probe::Probe,
+    verdict::{Verdict, of_message_probe},
+};
