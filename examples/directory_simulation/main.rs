@@ -12,7 +12,7 @@ mod simulation;
 
 use simulation::{Plan, simulate};
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
+fn main() -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
     let calls = match std::env::args().nth(1) {
         Some(calls) => calls.parse()?,
         None => 100_000,

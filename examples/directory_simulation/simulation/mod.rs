@@ -6,8 +6,8 @@ mod world;
 
 use std::time::Duration;
 
-pub(crate) use self::table::Table;
 use self::run::{Routing, run};
+pub(crate) use self::table::Table;
 
 /// What is simulated.
 #[derive(Clone, Copy, Debug)]
@@ -31,15 +31,15 @@ impl Default for Plan {
             skills: 50,
             calls: 100_000,
             failing: 150,
-            window: Duration::from_secs(300),
-            pause: Duration::from_millis(50),
+            window: Duration::from_secs(600),
+            pause: Duration::from_millis(20),
             seed: 7,
         }
     }
 }
 
 /// The same calls to the same peers, once for each way to route them.
-pub(crate) fn simulate(plan: Plan) -> Result<Table, Box<dyn std::error::Error>> {
+pub(crate) fn simulate(plan: Plan) -> Result<Table, Box<dyn std::error::Error + Send + Sync>> {
     let mut rows = Vec::new();
     for routing in [Routing::Directory, Routing::FirstRegistered, Routing::Random] {
         // A runtime each, and a clock that begins anew.

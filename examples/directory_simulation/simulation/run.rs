@@ -57,25 +57,16 @@ impl Random {
 
 pub(crate) async fn run(plan: Plan, routing: Routing) -> Result<Row, Failure> {
     let world = World::new(plan);
-    let cards = CardStore::builder(world.clone()).capacity(2 * plan.peers).build()?;
+    let cards = CardStore::builder::<_, Full<Bytes>, _>(world.clone()).capacity(2 * plan.peers).build()?;
     let limits = Limits::default().head(Duration::from_secs(2)).blocking_head(Duration::from_secs(2));
     let guard = Guard::builder().limits(limits.clone()).card_store(cards.clone()).build()?;
-    let mut row = Row {
-        routing,
-        calls: plan.calls,
-        succeeded: 0,
-        sent: 0,
-        sent_to_failing: 0,
-        took: Duration::ZERO,
-        course: 0,
-    };
+    let mut row =
+        Row { routing, calls: plan.calls, succeeded: 0, sent: 0, sent_to_failing: 0, took: Duration::ZERO, course: 0 };
     match routing {
         Routing::Directory => {
             // Nobody vouches for anybody here, and cards do not change.
-            let directory = Directory::builder(cards)
-                .low_risk(|_, _| true)
-                .min_freshness(Duration::from_secs(86_400))
-                .build();
+            let directory =
+                Directory::builder(cards).low_risk(|_, _| true).min_freshness(Duration::from_secs(86_400)).build();
             for peer in 0..plan.peers {
                 // Some are down just now, and come when they are not.
                 while let Err(error) = directory.publish(&base(peer).parse()?, "simulation").await {
@@ -84,7 +75,8 @@ pub(crate) async fn run(plan: Plan, routing: Routing) -> Result<Row, Failure> {
                 }
             }
             let delegate = DelegateLayer::new(directory).limits(limits);
-            let service = ServiceBuilder::new().layer(CallLayer::new()).layer(delegate).layer(guard).service(world.clone());
+            let service =
+                ServiceBuilder::new().layer(CallLayer::new()).layer(delegate).layer(guard).service(world.clone());
             calls(plan, service, &mut row, |skill, _| ("/".to_owned(), Some(Need::skill(skill)))).await;
         }
         Routing::FirstRegistered | Routing::Random => {

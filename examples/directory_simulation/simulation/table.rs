@@ -52,7 +52,10 @@ impl Table {
             let off = (other.to_failing() - failing).abs();
             holds("without a directory, failing peers get their share", off < 0.05)?;
             holds("each failing peer fails", other.success() < 1.0 - failing + 0.05)?;
-            holds("the directory fails in a fifth of the calls", 1.0 - directory.success() <= (1.0 - other.success()) / 5.0)?;
+            holds(
+                "the directory fails in a fifth of the calls",
+                1.0 - directory.success() <= (1.0 - other.success()) / 5.0,
+            )?;
             holds("and is faster, all in all", directory.took < other.took)?;
         }
         Ok(())
@@ -61,8 +64,12 @@ impl Table {
 
 impl fmt::Display for Table {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Plan { peers, skills, failing, seed, .. } = self.plan;
-        writeln!(f, "{peers} peers of {skills} skills, {failing} of them failing at any time; seed {seed}")?;
+        let Plan { peers, skills, failing, window, seed, .. } = self.plan;
+        let window = window.as_secs();
+        writeln!(
+            f,
+            "{peers} peers of {skills} skills; at any time {failing} fail, others each {window} s; seed {seed}"
+        )?;
         writeln!(f)?;
         writeln!(f, "| routing          |   calls | success | to failing peers | requests a call | mean ms a call |")?;
         writeln!(f, "| ---------------- | ------: | ------: | ---------------: | --------------: | -------------: |")?;

@@ -98,8 +98,7 @@ impl Inner {
         let Plan { peers, failing, window, .. } = self.plan;
         let windows = (self.begun.elapsed().as_nanos() / window.as_nanos()) as usize;
         let place = (peer * STRIDE + peers - windows * failing % peers) % peers;
-        let faults =
-            [Fault::Down, Fault::Crash, Fault::Hang, Fault::Overclaim, Fault::Page, Fault::Overloaded];
+        let faults = [Fault::Down, Fault::Crash, Fault::Hang, Fault::Overclaim, Fault::Page, Fault::Overloaded];
         (place < failing).then(|| faults[(peer + peer / self.plan.skills) % faults.len()])
     }
 
