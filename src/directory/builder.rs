@@ -1,10 +1,12 @@
-use std::{collections::HashSet, fmt, sync::Arc, time::Duration};
+use std::{collections::HashSet, fmt, future::Future, sync::Arc, time::Duration};
+
+use bytes::Bytes;
 
 use super::{
     Directory, DirectoryBounds, DirectoryObserver, Evidence, Lexical, Need, PeerId, Permission, PermissionRules, Score,
-    Skill,
+    Skill, refresh::ListTools,
 };
-use crate::{card::UrlPolicy, card_consistency::CardStore};
+use crate::{card::UrlPolicy, card_consistency::CardStore, error::BoxError};
 
 type LowRisk = Arc<dyn Fn(&Need, &Skill) -> bool + Send + Sync>;
 type Admission = Arc<dyn Fn(&str, &PeerId) -> Result<(), String> + Send + Sync>;
@@ -17,6 +19,7 @@ pub(super) struct Settings {
     pub(super) discovery_timeout: Duration,
     pub(super) min_freshness: Duration,
     pub(super) tools_ttl: Duration,
+    pub(super) list_tools: Option<ListTools>,
     pub(super) observer: Arc<dyn DirectoryObserver>,
     pub(super) evidence: Evidence,
     pub(super) scorer: Arc<dyn Score>,
@@ -41,6 +44,7 @@ impl DirectoryBuilder {
             discovery_timeout: Duration::from_secs(10),
             min_freshness: Duration::from_secs(30),
             tools_ttl: Duration::from_secs(300),
+            list_tools: None,
             observer: Arc::new(()),
             evidence: Evidence::new(),
             scorer: Arc::new(Lexical),
@@ -87,6 +91,16 @@ impl DirectoryBuilder {
     /// How long published tools count. Default: 300 s.
     pub fn tools_ttl(mut self, ttl: Duration) -> Self {
         self.settings.tools_ttl = ttl;
+        self
+    }
+
+    /// Lists a peer's tools over MCP, all pages of them, when they are due or changed: by whatever speaks MCP with it, for
+    /// this crate does not. Default: nobody, so that they expire unless they are published again.
+    pub fn list_tools<A>(mut self, list: impl Fn(PeerId) -> A + Send + Sync + 'static) -> Self
+    where
+        A: Future<Output = Result<Vec<Bytes>, BoxError>> + Send + 'static,
+    {
+        self.settings.list_tools = Some(Arc::new(move |peer| Box::pin(list(peer))));
         self
     }
 

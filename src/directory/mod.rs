@@ -16,6 +16,7 @@ mod peer;
 mod peer_id;
 mod permission;
 mod reading;
+mod refresh;
 mod registry;
 mod score;
 mod select;
@@ -25,6 +26,7 @@ mod tools;
 pub mod trust;
 mod version;
 
+use self::refresh::drift_of;
 pub use self::{
     audit::{AuditEvent, Change, StaleReason},
     bounds::DirectoryBounds,
@@ -44,6 +46,7 @@ pub use self::{
     peer::Verification,
     peer_id::{PeerId, PeerIdFault},
     permission::{Grant, Permission, PermissionAsk, PermissionEvent, PermissionRules, Permit, Stage},
+    refresh::Drift,
     registry::{Directory, PeerEntry},
     score::{Lexical, Match, Score},
     skill::{Skill, SkillField, SkillSource},

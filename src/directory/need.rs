@@ -140,7 +140,7 @@ impl Need {
     /// For this tenant of the peer's (A2A 1.0 §8.3.2): only interfaces that declare it.
     #[must_use]
     pub fn tenant(self, tenant: &str) -> Self {
-        self.set(|facts| facts.tenant = Some(tenant.into()).filter(|tenant: &Box<str>| !tenant.is_empty()))
+        self.set(|facts| facts.tenant = Some(tenant).filter(|tenant| !tenant.is_empty()).map(Into::into))
     }
 
     /// A media type that is sent. A hint: who does not take it is a worse match, no more.

@@ -50,7 +50,7 @@ pub(super) struct Inner {
     /// How many calls there were.
     calls: AtomicU64,
     /// Somebody wants a card read again soon.
-    pub(super) wake: Notify,
+    pub(super) wake: Arc<Notify>,
 }
 
 /// What only those need who change something, one at a time.
@@ -80,7 +80,7 @@ impl Directory {
             current: RwLock::default(),
             writing: Mutex::default(),
             calls: AtomicU64::new(0),
-            wake: Notify::new(),
+            wake: Arc::new(Notify::new()),
         };
         Self { inner: Arc::new(inner) }
     }

@@ -94,6 +94,11 @@ where
     Ok((parts, Box::pin(body).collect().await.map(|body| body.to_bytes())))
 }
 
+/// It was answered, and its body came whole.
+fn good(answer: Answer) {
+    answer.unwrap().1.unwrap();
+}
+
 fn attempts(decision: &Decision) -> Vec<String> {
     decision.attempts.iter().map(|one| format!("{} {}", one.peer.as_str(), one.ended)).collect()
 }
@@ -246,7 +251,7 @@ async fn credentials_go_to_the_peer_they_are_for_and_to_no_other() {
         request
     };
     let layer = DelegateLayer::new(mesh.directory.clone());
-    mesh.call_with(layer.clone(), with_secrets()).await.unwrap();
+    good(mesh.call_with(layer.clone(), with_secrets()).await);
     for got in mesh.agents.got() {
         let names: Vec<_> = got.headers.keys().map(|name| name.as_str()).collect();
         assert_eq!(names, ["content-type", "a2a-version", "traceparent"], "{}", got.uri);
@@ -265,7 +270,7 @@ async fn credentials_go_to_the_peer_they_are_for_and_to_no_other() {
         .caller_header(header::HeaderName::from_static("x-caller"));
     // The one that failed is not the best any more.
     mesh.set("b", Does::Status(401, vec![])).set("a", Does::Work(Duration::ZERO));
-    mesh.call_with(layer, with_secrets()).await.unwrap();
+    good(mesh.call_with(layer, with_secrets()).await);
     let got = mesh.agents.got();
     assert_eq!(got.len(), 2);
     for got in got {
@@ -321,7 +326,7 @@ async fn a_poisoned_registration_gains_nothing() {
     assert_eq!(decision.candidates[1].excluded, Some(Exclusion::Probation));
     // Another's credentials: even vouched for, it is called at its own place, with what is for its own origin.
     mesh.directory.vouch(&mallory, "ops", true);
-    mesh.call_with(layer, pay()).await.unwrap();
+    good(mesh.call_with(layer, pay()).await);
     let got = mesh.agents.got();
     let last = got.last().unwrap();
     assert_eq!(last.uri, other);
@@ -396,7 +401,7 @@ async fn permission_is_asked_again_right_before() {
     };
     let mesh = mesh(&["a", "b"], |builder| builder.permission(second_thoughts)).await;
     mesh.set("a", Does::Work(Duration::ZERO)).set("b", Does::Work(Duration::ZERO));
-    mesh.call(request(SEND)).await.unwrap();
+    good(mesh.call(request(SEND)).await);
     assert_eq!(mesh.agents.asked(), ["b.example"]);
     assert_eq!(attempts(&mesh.decision())[0], "https://a.example not asked: denied: second thoughts");
 }
@@ -421,7 +426,7 @@ async fn what_changes_while_something_is_waited_for_counts() {
         }
     };
     let layer = DelegateLayer::new(mesh.directory.clone()).credentials(revoking);
-    mesh.call_with(layer, request(SEND)).await.unwrap();
+    good(mesh.call_with(layer, request(SEND)).await);
     assert_eq!(mesh.agents.asked(), ["c.example"]);
     assert_eq!(
         attempts(&mesh.decision())[..2],
@@ -444,7 +449,7 @@ async fn work_of_high_value_goes_to_who_passed_a_test() {
         request.extensions_mut().insert(Need::skill("x").high_value());
         request
     };
-    mesh.call(valuable()).await.unwrap();
+    good(mesh.call(valuable()).await);
     tokio::time::sleep(SECOND).await;
     let got = mesh.agents.got();
     let told: Vec<_> = got.iter().map(|got| (&*got.uri, got.method(), got.is_probe())).collect();
@@ -460,7 +465,7 @@ async fn work_of_high_value_goes_to_who_passed_a_test() {
     let decision = mesh.decision();
     assert!(attempts(&decision)[0].starts_with("https://a.example not asked: test_failed: "), "{decision}");
     // Tested once, until it says something else.
-    mesh.call(valuable()).await.unwrap();
+    good(mesh.call(valuable()).await);
     assert_eq!(mesh.agents.got().len(), 1);
     // A test takes no longer than it may.
     mesh.agents.set_probed("a.example", Does::Hang);
@@ -533,7 +538,7 @@ async fn the_request_goes_to_the_chosen_interface_with_its_tenant_and_version() 
 
     let mut rpc = request(SEND);
     rpc.headers_mut().remove("a2a-version");
-    mesh.call(rpc).await.unwrap();
+    good(mesh.call(rpc).await);
     let got = mesh.agents.got().remove(0);
     assert_eq!((&*got.uri, &got.body["params"]["tenant"]), ("https://a.example/rpc", &json!("acme")));
     assert_eq!(got.headers["a2a-version"], "1.0");
@@ -543,7 +548,7 @@ async fn the_request_goes_to_the_chosen_interface_with_its_tenant_and_version() 
         .extension(Need::skill("x"))
         .body(Full::from(r#"{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"hi"}]}}"#))
         .unwrap();
-    mesh.call(rest).await.unwrap();
+    good(mesh.call(rest).await);
     let got = mesh.agents.got().remove(0);
     assert_eq!(got.uri, "https://a.example/rest/acme/message:send?historyLength=1");
     assert_eq!(got.headers["a2a-version"], "1.0");
@@ -551,7 +556,7 @@ async fn the_request_goes_to_the_chosen_interface_with_its_tenant_and_version() 
     let old = r#"{"jsonrpc":"2.0","id":7,"method":"message/send","params":{"message":{"kind":"message","messageId":"m","role":"user","parts":[{"kind":"text","text":"hi"}]}}}"#;
     let mut old = request(old);
     old.headers_mut().remove("a2a-version");
-    mesh.call(old).await.unwrap();
+    good(mesh.call(old).await);
     let got = mesh.agents.got().remove(0);
     assert_eq!((&*got.uri, got.headers.get("a2a-version")), ("https://a.example/old", None));
 
@@ -600,7 +605,7 @@ async fn what_belongs_to_somebody_already_is_not_delegated() {
     let mut by_call = request(SEND);
     by_call.extensions_mut().remove::<Need>();
     by_call.extensions_mut().insert(Call::new().with_skill("x"));
-    mesh.call(by_call).await.unwrap();
+    good(mesh.call(by_call).await);
 }
 
 /// Three times it says that it has not got what its card says, and it is let alone; and traffic moves.
@@ -610,7 +615,7 @@ async fn who_overclaims_is_demoted_then_quarantined_then_comes_back_slowly() {
     mesh.set("a", Does::Refuse(json!({"code": -32004, "message": "no"}))).set("b", Does::Work(Duration::ZERO));
     let mut asked = Vec::new();
     for _ in 0..10 {
-        mesh.call(request(SEND)).await.unwrap();
+        good(mesh.call(request(SEND)).await);
         tokio::time::advance(2 * SECOND).await;
         asked.extend(mesh.agents.asked());
     }
@@ -624,7 +629,7 @@ async fn who_overclaims_is_demoted_then_quarantined_then_comes_back_slowly() {
         tokio::time::advance(2 * SECOND).await;
     }
     mesh.log.decisions();
-    mesh.call(request(SEND)).await.unwrap();
+    good(mesh.call(request(SEND)).await);
     assert_eq!(mesh.decision().candidates[1].excluded, Some(Exclusion::Quarantined));
     let doubted = mesh.log.audit().into_iter().filter(|line| line.contains("doubted")).collect::<Vec<_>>();
     assert_eq!(doubted, ["https://a.example of o: card doubted: skill_unavailable"], "and once is enough");

@@ -5,4 +5,5 @@ mod delegate;
 mod finding;
 mod host;
 mod permission;
+mod refresh;
 mod registry;

@@ -19,7 +19,7 @@ use crate::{
     call::{self, Binding, Call, CallBody, Operation},
     card::Origin,
     directory::{
-        Attempt, AttemptEnd, Candidate, Decision, Directory, DirectoryObserver, Exclusion, Need, Permit, Report,
+        self, Attempt, AttemptEnd, Candidate, Decision, Directory, DirectoryObserver, Exclusion, Need, Permit, Report,
     },
     error::{BoxError, CallError, Failure, Retry, lost},
     limits::{CENTURY, LimitOverrides},
@@ -247,11 +247,8 @@ impl<S> Run<S> {
 
     /// What the failure says of the peer's card is a reason to read it again.
     fn doubt(&self, candidate: &Candidate, error: &CallError) {
-        let drifted = error.is_routing_signal()
-            || error.outcome() == OutcomeKind::Card
-            || matches!(error.a2a_error(), Some(A2aError::VersionNotSupported | A2aError::MethodNotFound));
-        if drifted {
-            self.directory.doubt(&candidate.peer, error.class().as_str());
+        if let Some(why) = directory::drift_of(error) {
+            self.directory.doubt(&candidate.peer, why);
         }
     }
 }

@@ -72,11 +72,13 @@ where
 
 /// The future of [`DelegateService`]. Boxed: it is about to wait for a peer.
 pub struct DelegateFuture<P> {
-    future: Pin<Box<dyn Future<Output = Result<Response<DelegateBody<P>>, DelegateError>> + Send>>,
+    future: Pin<Box<dyn Future<Output = Answer<P>> + Send>>,
 }
 
+type Answer<P> = Result<Response<DelegateBody<P>>, DelegateError>;
+
 impl<P> Future for DelegateFuture<P> {
-    type Output = Result<Response<DelegateBody<P>>, DelegateError>;
+    type Output = Answer<P>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         self.future.as_mut().poll(cx)
