@@ -378,7 +378,8 @@ async fn a_share_of_calls_is_for_those_who_are_not_the_best() {
     assert_eq!(counts(f64::NAN).await, [0, 1000, 0, 0]);
     let [a, b, c, d] = counts(0.1).await;
     assert!((80..=120).contains(&a) && (40..=120).contains(&c) && b > 700, "{a} {b} {c}");
-    assert!((1..60).contains(&d), "who does badly has little of it: {d}");
+    // Its trust is 0.3, with what being verified adds.
+    assert!((50..=70).contains(&d), "who does badly has less of it: {d}");
 }
 
 #[tokio::test(start_paused = true)]
