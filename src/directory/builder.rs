@@ -26,6 +26,7 @@ pub(super) struct Settings {
     pub(super) permission: Arc<dyn Permission>,
     pub(super) low_risk: LowRisk,
     pub(super) shortlist: usize,
+    pub(super) explore: f64,
 }
 
 /// Builds a [`Directory`].
@@ -51,6 +52,7 @@ impl DirectoryBuilder {
             permission: Arc::new(PermissionRules::new()),
             low_risk: Arc::new(|_, _| false),
             shortlist: 10,
+            explore: 0.0,
         };
         Self { store, settings }
     }
@@ -140,6 +142,15 @@ impl DirectoryBuilder {
     /// How many of the best are candidates at most, and asked permission for. 0 is taken for 1. Default: 10.
     pub fn shortlist(mut self, most: usize) -> Self {
         self.settings.shortlist = most.max(1);
+        self
+    }
+
+    /// In which share of calls each peer that may be asked, and fits as well, goes before those who are trusted more: 0 to
+    /// 1, and what is no number counts as 0. Who is trusted less than a stranger has less of it in proportion, and a tenth
+    /// at least. Otherwise nobody new is ever called while somebody known does well, nor who was down for a while. Which
+    /// calls, follows from the peer and the number of the call. Default: 0, so that work goes to those who are known.
+    pub fn explore(mut self, share: f64) -> Self {
+        self.settings.explore = if share > 0.0 { share.min(1.0) } else { 0.0 };
         self
     }
 

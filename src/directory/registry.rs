@@ -237,6 +237,8 @@ impl Directory {
             standing: &standing,
             told: &mut |event| settings.observer.permission(&event),
             shortlist: settings.shortlist,
+            explore: settings.explore,
+            unknown: settings.evidence.policy().unknown(),
         };
         select(&self.inner.current(), need, moment, &mut rules)
     }
