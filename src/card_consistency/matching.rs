@@ -216,7 +216,7 @@ impl Rules {
         if !self.admissions.is_empty() {
             admission::check(&self.admissions, call, request.uri())?;
         }
-        state_version(request, call);
+        state_version_of(request, call);
         if let Some(extension) = self.first_event.as_ref().filter(|_| call.is_streaming())
             && let Some(bound) = held.memo.first_event(extension, || extension.read(card))
         {
@@ -321,12 +321,17 @@ pub(super) fn tell<B>(request: &mut Request<B>, call: &Call) {
     }
 }
 
+/// Says which version a 1.0 call speaks, and nothing of others.
+#[inline]
+pub(super) fn state_version_of<B>(request: &mut Request<B>, call: &Call) {
+    if call.version() == Some(ProtocolVersion::V1_0) {
+        state_version(request);
+    }
+}
+
 /// `A2A-Version: 1.0` on a 1.0 request that does not say it (§3.6.1). Nothing is changed that is there.
 #[inline]
-pub(super) fn state_version<B>(request: &mut Request<B>, call: &Call) {
-    if call.version() != Some(ProtocolVersion::V1_0) {
-        return;
-    }
+pub(crate) fn state_version<B>(request: &mut Request<B>) {
     let in_query = |query: &str| query.split('&').any(|pair| pair.to_ascii_lowercase().starts_with("a2a-version="));
     if !has_header(request.headers(), &VERSION) && !request.uri().query().is_some_and(in_query) {
         request.headers_mut().insert(VERSION, HeaderValue::from_static("1.0"));
@@ -353,7 +358,12 @@ fn extensions_of<B>(request: &Request<B>) -> Vec<&str> {
         .collect()
 }
 
-fn set_tenant<B>(wanted: &str, call: &mut Call, request: &mut Request<CallBody<B>>) -> Result<(), CardFailure>
+/// Sets the tenant of an interface in a request that names none (A2A 1.0 §8.3.2).
+pub(crate) fn set_tenant<B>(
+    wanted: &str,
+    call: &mut Call,
+    request: &mut Request<CallBody<B>>,
+) -> Result<(), CardFailure>
 where
     B: Body,
 {

@@ -125,7 +125,7 @@ impl<S, R, O> CardConsistencyService<S, R, O> {
         if !self.config.settings.rules.covers(card, store.epoch(), call, request) || !store.is_fresh(card, now) {
             return None;
         }
-        matching::state_version(request, call);
+        matching::state_version_of(request, call);
         Some(Arc::clone(card))
     }
 

@@ -1,10 +1,12 @@
-use std::{collections::HashSet, fmt, sync::Arc, time::Duration};
+use std::{collections::HashSet, fmt, future::Future, sync::Arc, time::Duration};
+
+use bytes::Bytes;
 
 use super::{
     Directory, DirectoryBounds, DirectoryObserver, Evidence, Lexical, Need, PeerId, Permission, PermissionRules, Score,
-    Skill,
+    Skill, refresh::ListTools,
 };
-use crate::{card::UrlPolicy, card_consistency::CardStore};
+use crate::{card::UrlPolicy, card_consistency::CardStore, error::BoxError};
 
 type LowRisk = Arc<dyn Fn(&Need, &Skill) -> bool + Send + Sync>;
 type Admission = Arc<dyn Fn(&str, &PeerId) -> Result<(), String> + Send + Sync>;
@@ -17,12 +19,14 @@ pub(super) struct Settings {
     pub(super) discovery_timeout: Duration,
     pub(super) min_freshness: Duration,
     pub(super) tools_ttl: Duration,
+    pub(super) list_tools: Option<ListTools>,
     pub(super) observer: Arc<dyn DirectoryObserver>,
     pub(super) evidence: Evidence,
     pub(super) scorer: Arc<dyn Score>,
     pub(super) permission: Arc<dyn Permission>,
     pub(super) low_risk: LowRisk,
     pub(super) shortlist: usize,
+    pub(super) explore: f64,
 }
 
 /// Builds a [`Directory`].
@@ -41,12 +45,14 @@ impl DirectoryBuilder {
             discovery_timeout: Duration::from_secs(10),
             min_freshness: Duration::from_secs(30),
             tools_ttl: Duration::from_secs(300),
+            list_tools: None,
             observer: Arc::new(()),
             evidence: Evidence::new(),
             scorer: Arc::new(Lexical),
             permission: Arc::new(PermissionRules::new()),
             low_risk: Arc::new(|_, _| false),
             shortlist: 10,
+            explore: 0.0,
         };
         Self { store, settings }
     }
@@ -90,6 +96,16 @@ impl DirectoryBuilder {
         self
     }
 
+    /// Lists a peer's tools over MCP, all pages of them, when they are due or changed: by whatever speaks MCP with it, for
+    /// this crate does not. Default: nobody, so that they expire unless they are published again.
+    pub fn list_tools<A>(mut self, list: impl Fn(PeerId) -> A + Send + Sync + 'static) -> Self
+    where
+        A: Future<Output = Result<Vec<Bytes>, BoxError>> + Send + 'static,
+    {
+        self.settings.list_tools = Some(Arc::new(move |peer| Box::pin(list(peer))));
+        self
+    }
+
     /// What is known of peers from calls to them. Default: nothing yet, with the default
     /// [`TrustPolicy`](super::TrustPolicy).
     pub fn evidence(mut self, evidence: Evidence) -> Self {
@@ -126,6 +142,15 @@ impl DirectoryBuilder {
     /// How many of the best are candidates at most, and asked permission for. 0 is taken for 1. Default: 10.
     pub fn shortlist(mut self, most: usize) -> Self {
         self.settings.shortlist = most.max(1);
+        self
+    }
+
+    /// In which share of calls each peer that may be asked, and fits as well, goes before those who are trusted more: 0 to
+    /// 1, and what is no number counts as 0. Who is trusted less than a stranger has less of it in proportion, and a tenth
+    /// at least. Otherwise nobody new is ever called while somebody known does well, nor who was down for a while. Which
+    /// calls, follows from the peer and the number of the call. Default: 0, so that work goes to those who are known.
+    pub fn explore(mut self, share: f64) -> Self {
+        self.settings.explore = if share > 0.0 { share.min(1.0) } else { 0.0 };
         self
     }
 

@@ -73,6 +73,9 @@ pub struct Candidate {
     pub standing: Standing,
     /// The binding and version in which it would be called; `None` where the need says none.
     pub written: Option<Written>,
+    /// It is its turn to be tried, whatever the others are trusted: see
+    /// [`DirectoryBuilder::explore`](super::DirectoryBuilder::explore).
+    pub explored: bool,
     /// A test call has to go well first.
     pub test: bool,
     /// Why it may not be asked.
@@ -210,6 +213,9 @@ impl fmt::Display for Candidate {
         write!(f, ", {} calls, {}", standing.calls, standing.condition.as_str())?;
         if let Some(written) = &self.written {
             write!(f, ", {written}")?;
+        }
+        if self.explored {
+            f.write_str(", its turn")?;
         }
         if self.test {
             f.write_str(", to be tested")?;

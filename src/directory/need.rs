@@ -120,7 +120,8 @@ impl Need {
     }
 
     /// One more binding and version that the request is, or can be, written in. Without any, peers are found whatever
-    /// they speak. [`Delegate`](super::DelegateLayer) goes by the request.
+    /// they speak. [`DelegateLayer`](super::DelegateLayer) goes by the
+    /// request alone.
     #[must_use]
     pub fn written(self, binding: Binding, version: ProtocolVersion) -> Self {
         let written = Written { binding, version };
@@ -131,10 +132,15 @@ impl Need {
         })
     }
 
+    /// Written in nothing yet.
+    pub(super) fn rewritten(self) -> Self {
+        self.set(|facts| facts.written.clear())
+    }
+
     /// For this tenant of the peer's (A2A 1.0 §8.3.2): only interfaces that declare it.
     #[must_use]
     pub fn tenant(self, tenant: &str) -> Self {
-        self.set(|facts| facts.tenant = Some(tenant.into()).filter(|tenant: &Box<str>| !tenant.is_empty()))
+        self.set(|facts| facts.tenant = Some(tenant).filter(|tenant| !tenant.is_empty()).map(Into::into))
     }
 
     /// A media type that is sent. A hint: who does not take it is a worse match, no more.

@@ -62,7 +62,8 @@ pub struct PermissionAsk<'a> {
 pub enum Permit {
     /// Yes.
     Allow,
-    /// Yes, once a test call (the message probe, which marks itself as one, and is cancelled) went well.
+    /// Yes, once a test call (the message probe, which marks itself as one, and is cancelled) went well, since the peer
+    /// last changed what it says.
     AfterTest,
     /// No, and why, in words for the operator.
     Deny(Cow<'static, str>),

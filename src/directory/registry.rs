@@ -15,12 +15,13 @@ use http::{HeaderMap, Uri};
 use tokio::{sync::Notify, time::Instant};
 
 use super::{
-    AuditEvent, Change, Decision, Evidence, Need, PeerId, RegistryError, StaleReason, Verification,
+    AuditEvent, Candidate, Change, Decision, DirectoryObserver, Evidence, Exclusion, Need, PeerId, Permit,
+    RegistryError, Stage, StaleReason, Verification,
     builder::{DirectoryBuilder, Settings},
     index::Index,
     peer::{Peer, State},
     reading::{self, Read},
-    select::{Moment, Rules, select},
+    select::{Moment, Rules, permitted, select},
     skill::{Skill, SkillSource},
     tools,
 };
@@ -49,7 +50,7 @@ pub(super) struct Inner {
     /// How many calls there were.
     calls: AtomicU64,
     /// Somebody wants a card read again soon.
-    pub(super) wake: Notify,
+    pub(super) wake: Arc<Notify>,
 }
 
 /// What only those need who change something, one at a time.
@@ -79,7 +80,7 @@ impl Directory {
             current: RwLock::default(),
             writing: Mutex::default(),
             calls: AtomicU64::new(0),
-            wake: Notify::new(),
+            wake: Arc::new(Notify::new()),
         };
         Self { inner: Arc::new(inner) }
     }
@@ -236,8 +237,41 @@ impl Directory {
             standing: &standing,
             told: &mut |event| settings.observer.permission(&event),
             shortlist: settings.shortlist,
+            explore: settings.explore,
+            unknown: settings.evidence.policy().unknown(),
         };
         select(&self.inner.current(), need, moment, &mut rules)
+    }
+
+    /// Asks for permission right before a candidate is called, as things stand now.
+    pub(super) fn permitted_now(&self, candidate: &Candidate, need: &Need, now: Instant) -> Permit {
+        let settings = &self.inner.settings;
+        let verification = candidate.at.verification();
+        let standing = settings.evidence.standing_at(&candidate.peer, verification.is_verified(), now);
+        let current = Candidate { verification, standing, ..candidate.clone() };
+        let told = &mut |event| settings.observer.permission(&event);
+        permitted(&current, need, now, Stage::Dispatch, &*settings.permission, told)
+    }
+
+    /// Whether what made a candidate one still counts.
+    pub(super) fn still_there(&self, candidate: &Candidate, now: Instant) -> Result<(), Exclusion> {
+        let at = &candidate.at;
+        if at.state.is_gone() {
+            return Err(Exclusion::Gone);
+        }
+        // Its tools and its card may both have it. One that counts is enough.
+        let sources = at.skills.iter().filter(|skill| skill.id == candidate.skill).map(|skill| skill.source);
+        let standing = sources.map(|source| at.state.standing(source, self.inner.clock.millis(now)));
+        standing.reduce(Result::or).unwrap_or(Ok(())).map_err(Exclusion::Stale)
+    }
+
+    pub(super) fn observer(&self) -> &dyn DirectoryObserver {
+        &*self.inner.settings.observer
+    }
+
+    /// A peer answered a call.
+    pub(super) fn note_seen(&self, candidate: &Candidate, now: Instant) {
+        candidate.at.state.note_seen(self.inner.clock.millis(now));
     }
 
     pub(super) fn next_call(&self) -> u64 {

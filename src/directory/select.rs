@@ -32,6 +32,9 @@ pub(super) struct Rules<'a> {
     /// Told of each permission that is asked for.
     pub(super) told: &'a mut dyn FnMut(PermissionEvent),
     pub(super) shortlist: usize,
+    /// The share of calls in which a stranger goes before those who are trusted more.
+    pub(super) explore: f64,
+    pub(super) unknown: f64,
 }
 
 /// When, and which call it is.
@@ -163,6 +166,12 @@ fn find<'i>(index: &'i Index, need: &Need, now: Millis, scorer: &dyn Score) -> V
     found
 }
 
+/// Of a stranger's share of turns, whoever failed has so much at least: it may be well again.
+const LEAST_EXPLORED: f64 = 0.1;
+
+/// So that whose turn it is to be tried does not go by whose turn it is in a slow start.
+const OTHER_TURNS: u64 = 1 << 63;
+
 /// What is to be said of one who fits, before permission is asked.
 fn judged(found: Found<'_>, need: &Need, moment: Moment, rules: &Rules<'_>) -> Candidate {
     let Found { peer, skill, fit } = found;
@@ -189,6 +198,9 @@ fn judged(found: Found<'_>, need: &Need, moment: Moment, rules: &Rules<'_>) -> C
     } else {
         None
     };
+    let share = rules.explore * (standing.trust / rules.unknown.max(f64::MIN_POSITIVE)).clamp(LEAST_EXPLORED, 1.0);
+    let turn = draw(&peer.id, moment.call.wrapping_add(OTHER_TURNS));
+    let explored = excluded.is_none() && share > 0.0 && Condition::SlowStart { share }.admits(turn);
     let place = |interface| peer.interfaces.iter().position(|one| std::ptr::eq(one, interface));
     let negotiated = negotiated.ok().flatten();
     Candidate {
@@ -198,6 +210,7 @@ fn judged(found: Found<'_>, need: &Need, moment: Moment, rules: &Rules<'_>) -> C
         verification,
         standing,
         written: negotiated.map(|(_, written)| written),
+        explored,
         test: false,
         excluded,
         interface: negotiated.and_then(|(interface, _)| place(interface)),
@@ -205,14 +218,17 @@ fn judged(found: Found<'_>, need: &Need, moment: Moment, rules: &Rules<'_>) -> C
     }
 }
 
-/// By fit, verification, trust, latency, id; coarse enough that milliseconds between two replicas' clocks decide nothing
-/// that an id would not decide the same way everywhere.
+/// By fit, verification, trust, latency, id; who is demoted comes behind all who are not, for claiming more is how one
+/// comes to fit better. Trust in twentieths: a rate is not known better than that after a hundred calls, and what two
+/// replicas' clocks differ by decides nothing.
 fn order(one: &Candidate, two: &Candidate) -> Ordering {
     let key = |candidate: &Candidate| {
-        let Candidate { fit, verification, standing, excluded, .. } = candidate;
-        let trust = (standing.trust.clamp(0.0, 1.0) * 1000.0).round() as u16;
+        let Candidate { fit, verification, standing, excluded, explored, .. } = candidate;
+        let demoted = standing.condition == Condition::Demoted;
+        let trust = (standing.trust.clamp(0.0, 1.0) * 20.0).round() as u8;
         let latency = standing.latency.unwrap_or(Duration::MAX).as_millis();
-        (excluded.is_some(), Reverse(fit.rank()), Reverse(verification.is_verified()), Reverse(trust), latency)
+        let fit = (Reverse(fit.rank()), Reverse(verification.is_verified()));
+        (excluded.is_some(), demoted, fit, Reverse(*explored), Reverse(trust), latency)
     };
     key(one).cmp(&key(two)).then_with(|| one.peer.cmp(&two.peer))
 }

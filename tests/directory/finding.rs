@@ -154,6 +154,17 @@ async fn fit_then_verification_then_trust_then_latency_then_id() {
     assert_eq!(eligible(&order), ["e", "c", "d", "a", "b", "f"].map(|name| format!("https://{name}.example")));
 }
 
+/// Who claims more fits better, and is believed once.
+#[tokio::test(start_paused = true)]
+async fn who_was_found_to_overclaim_comes_last_however_well_it_fits() {
+    let claims = "x: translates any contract, certified, sworn";
+    let (directory, _) = vouched(&[("https://a.example", &[claims]), ("https://b.example", &["x: translates"])]).await;
+    let need = Need::skill("x").text("translate a sworn certified contract");
+    assert_eq!(eligible(&directory.find(&need)), ["https://a.example", "https://b.example"]);
+    directory.evidence().record(&peer("https://a.example"), Some("x"), Report::overclaim(MS));
+    assert_eq!(eligible(&directory.find(&need)), ["https://b.example", "https://a.example"]);
+}
+
 #[tokio::test(start_paused = true)]
 async fn failing_fast_never_looks_fast() {
     let (directory, _) = vouched(&[("https://a.example", &["x"]), ("https://b.example", &["x"])]).await;
@@ -333,6 +344,42 @@ async fn coming_back_is_slow() {
     let decision =
         (0..100).map(|call| directory.find_at(&Need::skill("x"), until + MS, call)).find(|one| one.best().is_none());
     assert_eq!(why(&decision.unwrap(), "https://a.example"), Some(Exclusion::SlowStart));
+}
+
+/// Who is new, or was down, is never called while somebody known does well: unless some calls are for finding out.
+#[tokio::test(start_paused = true)]
+async fn a_share_of_calls_is_for_those_who_are_not_the_best() {
+    let names = ["a", "b", "c", "d"].map(|name| format!("https://{name}.example"));
+    let host = Host::default();
+    let evidence = Evidence::new();
+    let counts = |share: f64| {
+        let (host, evidence, names) = (host.clone(), evidence.clone(), names.clone());
+        async move {
+            let (directory, _) = host.directory(|builder| builder.evidence(evidence).explore(share));
+            for base in &names {
+                host.serve(base, plain_card(base, &["x"]));
+                directory.vouch(&directory.publish(&uri(base), "o").await.unwrap(), "ops", true);
+            }
+            let now = Instant::now();
+            let mut counts = [0; 4];
+            for call in 0..1000 {
+                let best = directory.find_at(&Need::skill("x"), now, call).best().unwrap().peer.clone();
+                counts[names.iter().position(|name| peer(name) == best).unwrap()] += 1;
+            }
+            counts
+        }
+    };
+    // b does well, c is a stranger like a, and d is known to do badly.
+    for n in 0..20 {
+        evidence.record(&peer(&names[1]), None, Report::success(MS));
+        evidence.record(&peer(&names[3]), None, if n % 5 == 4 { Report::success(MS) } else { Report::failure(MS) });
+    }
+    assert_eq!(counts(0.0).await, [0, 1000, 0, 0]);
+    assert_eq!(counts(f64::NAN).await, [0, 1000, 0, 0]);
+    let [a, b, c, d] = counts(0.1).await;
+    assert!((80..=120).contains(&a) && (40..=120).contains(&c) && b > 700, "{a} {b} {c}");
+    // Its trust is 0.3, with what being verified adds.
+    assert!((50..=70).contains(&d), "who does badly has less of it: {d}");
 }
 
 #[tokio::test(start_paused = true)]

@@ -2,7 +2,10 @@
 
 use std::sync::{
     PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard,
-    atomic::{AtomicBool, Ordering::Relaxed},
+    atomic::{
+        AtomicBool,
+        Ordering::{AcqRel, Relaxed},
+    },
 };
 
 use crate::directory::{PeerId, trust::Record};
@@ -13,11 +16,13 @@ pub(super) struct Entry {
     /// Held for the arithmetic of one call, by readers together.
     record: RwLock<Record>,
     is_gone: AtomicBool,
+    /// It is to be told to other replicas.
+    waits: AtomicBool,
 }
 
 impl Entry {
     pub(super) fn new(peer: PeerId, record: Record) -> Self {
-        Self { peer, record: RwLock::new(record), is_gone: AtomicBool::new(false) }
+        Self { peer, record: RwLock::new(record), is_gone: AtomicBool::new(false), waits: AtomicBool::new(false) }
     }
 
     // Nothing panics while it is held, and a record is as good after as before.
@@ -36,5 +41,15 @@ impl Entry {
 
     pub(super) fn is_gone(&self) -> bool {
         self.is_gone.load(Relaxed)
+    }
+
+    /// Notes that it is to be told. Says whether it was noted already.
+    pub(super) fn wait(&self) -> bool {
+        self.waits.swap(true, AcqRel)
+    }
+
+    /// It is about to be told.
+    pub(super) fn wait_no_more(&self) {
+        self.waits.swap(false, AcqRel);
     }
 }

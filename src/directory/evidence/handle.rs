@@ -1,14 +1,16 @@
 use std::{
     fmt,
+    hash::{BuildHasher, RandomState},
     sync::{
-        Arc, Mutex, PoisonError,
-        atomic::{AtomicUsize, Ordering::Relaxed},
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed},
     },
+    time::Duration,
 };
 
-use tokio::time::Instant;
+use tokio::{runtime::Handle, time::Instant};
 
-use super::{entry::Entry, peers::Peers};
+use super::{EvidenceChange, EvidenceLink, EvidenceStore, entry::Entry, peers::Peers, store::Outbox};
 use crate::directory::{
     PeerId,
     trust::{Case, Record, Report, ReportKind, Standing, TrustError, TrustPolicy, places},
@@ -44,6 +46,12 @@ pub(super) struct Inner {
     registered: AtomicUsize,
     /// Those that are to be in quarantine. Taken when one is to go into it, and never by readers.
     bench: Mutex<Vec<Arc<Entry>>>,
+    /// How long evidence is kept that other replicas told.
+    keep: Duration,
+    outbox: Option<Arc<Outbox>>,
+    /// What is to be served, until it is.
+    unserved: Mutex<Option<Arc<dyn EvidenceStore>>>,
+    is_served: AtomicBool,
 }
 
 /// What is known of one peer.
@@ -68,7 +76,15 @@ pub struct PeerEvidence {
 pub struct EvidenceBuilder {
     policy: TrustPolicy,
     capacity: usize,
+    store: Option<Arc<dyn EvidenceStore>>,
+    share_every: Duration,
 }
+
+/// Evidence of so many half-lives ago weighs a thousandth.
+const HALF_LIVES: u32 = 10;
+
+/// And nobody keeps it for longer.
+const LONGEST_KEPT: Duration = Duration::from_secs(30 * 86_400);
 
 /// So many characters of a skill are kept.
 const LONGEST_SKILL: usize = 128;
@@ -82,7 +98,12 @@ impl Evidence {
 
     /// Sets the policy, how many peers there may be, and with whom they are shared.
     pub fn builder() -> EvidenceBuilder {
-        EvidenceBuilder { policy: TrustPolicy::default(), capacity: 4096 }
+        EvidenceBuilder {
+            policy: TrustPolicy::default(),
+            capacity: 4096,
+            store: None,
+            share_every: Duration::from_millis(250),
+        }
     }
 
     /// The policy.
@@ -98,6 +119,7 @@ impl Evidence {
 
     /// The same of a call that ended then.
     pub fn record_at(&self, peer: &PeerId, skill: Option<&str>, report: Report, now: Instant) {
+        self.serve();
         self.inner.record(peer, skill, report, now);
     }
 
@@ -133,14 +155,14 @@ impl Evidence {
         self.inner.peers.all().into_iter().map(evidence).collect()
     }
 
-    /// Forgets what is known of a peer, good and bad, and says whether anything was. To be done by hand: a peer that is
-    /// withdrawn and comes again is still the same.
+    /// Forgets what is known of a peer, good and bad, here and in other replicas that are connected, and says whether
+    /// anything was known here. To be done by hand: a peer that is withdrawn and comes again is still the same.
     pub fn forget(&self, peer: &PeerId) -> bool {
-        let removed = self.inner.peers.remove(peer);
-        if removed.is_some() {
-            self.inner.settle(Instant::now());
+        let was_known = self.inner.forget(peer, Instant::now());
+        if let Some(outbox) = &self.inner.outbox {
+            outbox.push_forgotten(peer.clone());
         }
-        removed.is_some()
+        was_known
     }
 
     /// Says how many peers there are to choose from, known by calls or not: the share that may be in quarantine is one
@@ -148,6 +170,21 @@ impl Evidence {
     pub fn set_registered(&self, peers: usize) {
         if self.inner.registered.swap(peers, Relaxed) != peers {
             self.inner.settle(Instant::now());
+        }
+    }
+
+    /// Starts serving the store, if that has not been done, and if there is a runtime to do it in.
+    fn serve(&self) {
+        if self.inner.is_served.load(Relaxed) {
+            return;
+        }
+        let (Some(outbox), Ok(runtime)) = (&self.inner.outbox, Handle::try_current()) else { return };
+        let unserved = self.inner.unserved.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(store) = unserved {
+            self.inner.is_served.store(true, Relaxed);
+            let handle = Arc::downgrade(&self.inner);
+            let link = EvidenceLink::new(Arc::clone(outbox), handle, self.inner.me, self.inner.keep);
+            runtime.spawn(store.serve(link));
         }
     }
 }
@@ -171,13 +208,60 @@ impl Inner {
             }
             record.report(&self.policy, report, now)
         };
+        if let Some(outbox) = &self.outbox
+            && report.kind() != ReportKind::Neutral
+        {
+            outbox.push(&entry, is_sentenced);
+        }
         if is_sentenced {
             self.bench().push(entry);
             self.settle(now);
         }
     }
 
-    fn bench(&self) -> std::sync::MutexGuard<'_, Vec<Arc<Entry>>> {
+    fn forget(&self, peer: &PeerId, now: Instant) -> bool {
+        let was_known = self.peers.remove(peer).is_some();
+        if was_known {
+            self.settle(now);
+        }
+        was_known
+    }
+
+    /// Takes in what another replica tells.
+    pub(super) fn apply(&self, change: &EvidenceChange, now: Instant) {
+        if change.from == self.me {
+            return;
+        }
+        let Some(seen) = &change.seen else {
+            self.forget(&change.peer, now);
+            return;
+        };
+        let Some(learnt) = seen.learnt(&self.policy, self.keep, now) else { return };
+        let entry = self.peers.get_or_new(&change.peer, || Record::new(self.me, learnt.tally.at), now);
+        let is_sentenced = entry.write().learn(&self.policy, change.from, &learnt, self.keep, now);
+        if is_sentenced {
+            // What counted here before weighs less from now on.
+            if let Some(outbox) = &self.outbox
+                && entry.read().has_own()
+            {
+                outbox.push(&entry, false);
+            }
+            self.bench().push(entry);
+            self.settle(now);
+        }
+    }
+
+    /// What this replica counted.
+    pub(super) fn known(&self, now: Instant) -> Vec<EvidenceChange> {
+        let change = |entry: Arc<Entry>| {
+            let record = entry.read();
+            let is_told = record.has_own() && now.saturating_duration_since(record.last_seen()) <= self.keep;
+            is_told.then(|| EvidenceChange::seen(self.me, entry.peer.clone(), &record.told(now), now))
+        };
+        self.peers.all().into_iter().filter_map(change).collect()
+    }
+
+    fn bench(&self) -> MutexGuard<'_, Vec<Arc<Entry>>> {
         self.bench.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -223,6 +307,19 @@ impl EvidenceBuilder {
         self
     }
 
+    /// Where other replicas are told what was counted, and learnt from. Default: nowhere; the process is on its own.
+    pub fn store(mut self, store: Arc<dyn EvidenceStore>) -> Self {
+        self.store = Some(store);
+        self
+    }
+
+    /// How often the [`store`](Self::store) is told, at most. What puts a peer into quarantine is told at once. Up to
+    /// 60 s; zero: with each call. Default: 250 ms.
+    pub fn share_every(mut self, pause: Duration) -> Self {
+        self.share_every = pause;
+        self
+    }
+
     /// The handle.
     ///
     /// # Errors
@@ -232,20 +329,45 @@ impl EvidenceBuilder {
         if self.capacity == 0 {
             return Err(TrustError::new("capacity", "must not be zero: nobody would ever be known"));
         }
-        Ok(self.made())
+        if self.share_every > Duration::from_secs(60) {
+            return Err(TrustError::new("share_every", format!("is {:?}: it must be at most 60 s", self.share_every)));
+        }
+        let built = self.made();
+        built.serve();
+        Ok(built)
     }
 
     fn made(self) -> Evidence {
-        let Self { policy, capacity } = self;
+        let Self { policy, capacity, store, share_every } = self;
+        let keep = policy.half_life().saturating_mul(HALF_LIVES).min(LONGEST_KEPT);
         let inner = Inner {
             policy,
             peers: Peers::new(capacity),
-            me: 0,
+            me: name(),
             registered: AtomicUsize::new(0),
             bench: Mutex::default(),
+            keep,
+            outbox: store.as_ref().map(|_| Arc::new(Outbox::new(share_every, capacity))),
+            is_served: AtomicBool::new(store.is_none()),
+            unserved: Mutex::new(store),
         };
         Evidence { inner: Arc::new(inner) }
     }
+}
+
+/// What is left is told, and then the store's work is done.
+impl Drop for Inner {
+    fn drop(&mut self) {
+        if let Some(outbox) = &self.outbox {
+            outbox.close();
+        }
+    }
+}
+
+/// Each hasher of the standard library's has random keys of its own.
+fn name() -> u128 {
+    let half = |n: u8| u128::from(RandomState::new().hash_one(n));
+    (half(0) << 64) | half(1)
 }
 
 impl Default for Evidence {
@@ -265,6 +387,8 @@ impl fmt::Debug for EvidenceBuilder {
         f.debug_struct("EvidenceBuilder")
             .field("policy", &self.policy)
             .field("capacity", &self.capacity)
-            .finish_non_exhaustive()
+            .field("store", &self.store.is_some())
+            .field("share_every", &self.share_every)
+            .finish()
     }
 }

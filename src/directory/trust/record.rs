@@ -38,6 +38,8 @@ pub(in crate::directory) struct Record {
     sentence: Option<Sentence>,
     /// There is room for it.
     is_served: bool,
+    /// It is for this replica to tell of it. Told by those who heard of it, it would last longer with each telling.
+    is_found_here: bool,
     /// Failures since the last success, as seen here.
     failures_in_a_row: u32,
     /// The skill that was last overclaimed.
@@ -53,6 +55,7 @@ impl Record {
             others: Vec::new(),
             sentence: None,
             is_served: false,
+            is_found_here: false,
             failures_in_a_row: 0,
             overclaimed: None,
             neutral: 0,
@@ -93,6 +96,7 @@ impl Record {
             let back_off = policy.quarantine.saturating_mul(1_u32.checked_shl(level).unwrap_or(u32::MAX));
             let until = now.checked_add(back_off.min(policy.longest_quarantine)).unwrap_or(now);
             self.begin(Sentence { until, level });
+            self.is_found_here = true;
         }
         is_over
     }
@@ -100,6 +104,7 @@ impl Record {
     fn begin(&mut self, sentence: Sentence) {
         self.sentence = Some(sentence);
         self.is_served = false;
+        self.is_found_here = false;
         self.failures_in_a_row = 0;
         self.own.forgive();
     }
@@ -113,15 +118,17 @@ impl Record {
         }
     }
 
-    /// Takes in what another replica counted, in place of what it told before. Says whether that is a quarantine which
-    /// was not known here.
+    /// Takes in what another replica counted, in place of what it told before, and lets go of what is older than `keep`.
+    /// Says whether the peer goes into quarantine for it.
     pub(in crate::directory) fn learn(
         &mut self,
         policy: &TrustPolicy,
         replica: u128,
         learnt: &Learnt,
+        keep: Duration,
         now: Instant,
     ) -> bool {
+        self.others.retain(|(_, tally)| now.saturating_duration_since(tally.at) <= keep);
         match self.others.binary_search_by_key(&replica, |(replica, _)| *replica) {
             Ok(at) => {
                 if let Some((_, tally)) = self.others.get_mut(at) {
@@ -156,10 +163,11 @@ impl Record {
 
     /// What this replica counted, to be told to others.
     pub(in crate::directory) fn told(&self, now: Instant) -> Learnt {
-        Learnt { tally: self.own, sentence: self.sentence.filter(|sentence| now < sentence.until) }
+        let is_told = |sentence: &Sentence| self.is_found_here && now < sentence.until;
+        Learnt { tally: self.own, sentence: self.sentence.filter(is_told) }
     }
 
-    /// Whether there is a quarantine now, served or not; and whether there was one so lately that the next is of a row.
+    /// Whether there is a quarantine now, served or not.
     pub(in crate::directory) fn is_sentenced(&self, now: Instant) -> bool {
         self.sentence.is_some_and(|sentence| now < sentence.until)
     }
@@ -182,18 +190,18 @@ impl Record {
         self.sum(policy, now).rate.unwrap_or(policy.unknown)
     }
 
-    /// When something last counted, here.
+    /// When something last counted, here or elsewhere.
     pub(in crate::directory) fn last_seen(&self) -> Instant {
-        self.own.at
+        self.others.iter().map(|(_, tally)| tally.at).fold(self.own.at, Instant::max)
+    }
+
+    /// Whether anything counted here.
+    pub(in crate::directory) fn has_own(&self) -> bool {
+        self.own.calls > 0
     }
 
     pub(in crate::directory) fn strikes(&self, policy: &TrustPolicy, now: Instant) -> u32 {
         self.sum(policy, now).strikes
-    }
-
-    /// Forgets other replicas' counts that weigh nothing any longer.
-    pub(in crate::directory) fn shed(&mut self, longest: Duration, now: Instant) {
-        self.others.retain(|(_, tally)| now.saturating_duration_since(tally.at) <= longest);
     }
 
     fn sum(&self, policy: &TrustPolicy, now: Instant) -> Sum {
@@ -248,8 +256,7 @@ impl Record {
                 (rate * remaining + bonus).min(1.0)
             }
         };
-        let is_spared = condition == Condition::Demoted && sum.strikes == 0;
-        let trust = base * power(policy.demotion, sum.strikes.max(u32::from(is_spared)));
+        let trust = base * power(policy.demotion, sum.strikes);
         let is_well = sum.rate.is_some_and(|rate| rate >= policy.unknown)
             && matches!(condition, Condition::Good | Condition::SlowStart { .. })
             && sum.strikes == 0;

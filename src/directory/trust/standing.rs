@@ -40,7 +40,8 @@ pub enum Condition {
     Unknown,
     /// Nothing against it.
     Good,
-    /// It claimed what it does not do, or there was no room for it in quarantine. Its trust is less for it.
+    /// To be called when nobody better is there: it claimed what it does not do, and its trust is less for it; or there
+    /// was no room for it in quarantine.
     Demoted,
     /// Not to be called.
     Quarantined {
@@ -107,7 +108,7 @@ mod tests {
         for share in [0.1, 0.25, 0.5, 0.9] {
             let slow = Condition::SlowStart { share };
             let admitted =
-                peers.each_ref().map(|peer| (0..1000).map(|n| slow.admits(draw(peer, n))).collect::<Vec<_>>());
+                peers.each_ref().map(|peer| (0..1000_u64).map(|n| slow.admits(draw(peer, n))).collect::<Vec<_>>());
             for admitted in &admitted {
                 let count = admitted.iter().filter(|admitted| **admitted).count() as f64;
                 assert!((count - share * 1000.0).abs() < 4.0, "{count} of 1000 at {share}");

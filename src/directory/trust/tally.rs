@@ -127,20 +127,22 @@ impl Sum {
             return Self { strikes: strikes(policy, now, tallies), ..Self::default() };
         };
         let (mut successes, mut weight, mut latency) = (0.0, 0.0, 0.0);
+        let (mut fastest, mut slowest) = (f64::INFINITY, 0.0_f64);
         let mut sum = Self { strikes: strikes(policy, now, tallies), ..Self::default() };
         for tally in counted.clone() {
             let remaining = decay::remaining(newest.saturating_duration_since(tally.at), policy.half_life);
             successes += tally.successes * remaining;
             weight += tally.weight() * remaining;
             latency += tally.latency * (tally.weight() * remaining);
+            (fastest, slowest) = (fastest.min(tally.latency), slowest.max(tally.latency));
             sum.last_success = sum.last_success.max(tally.last_success);
             sum.calls = sum.calls.saturating_add(tally.calls);
             sum.well = sum.well.saturating_add(tally.well);
         }
         // A peer's weight may have decayed to nothing, or be another replica's word for it.
         sum.rate = Some(if weight > 0.0 { (successes / weight).clamp(0.0, 1.0) } else { 0.0 });
-        let newest = || counted.clone().max_by_key(|tally| tally.at).map_or(0.0, |tally| tally.latency);
-        sum.latency = if weight > 0.0 { latency / weight } else { newest() };
+        // Rounded, it is still between those that it is made of.
+        sum.latency = if weight > 0.0 { (latency / weight).min(slowest).max(fastest) } else { slowest };
         sum
     }
 }
