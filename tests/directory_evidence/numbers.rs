@@ -192,3 +192,20 @@ fn a_handle_that_cannot_be() {
     assert_eq!(refused(Evidence::builder().capacity(0)), "capacity");
     assert_eq!(refused(Evidence::builder().share_every(s(61))), "share_every");
 }
+
+/// From any thread, also where there is no runtime.
+#[test]
+fn nothing_is_lost_between_threads() {
+    let evidence = never_quarantined();
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                for n in 0..2000 {
+                    record(&evidence, ["a", "b", "c"][n % 3], if n % 5 == 0 { failure() } else { success() }, 1);
+                    assert!((0.0..=1.0).contains(&standing(&evidence, "a").trust));
+                }
+            });
+        }
+    });
+    assert_eq!(evidence.snapshot().iter().map(|known| known.standing.calls).sum::<u64>(), 8000);
+}

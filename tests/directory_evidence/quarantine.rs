@@ -172,7 +172,7 @@ async fn whom_there_is_no_room_for_is_demoted_for_as_long() {
     record(&evidence, "a", success(), 5);
     record(&evidence, "a", failure(), 5);
     assert_eq!(condition(&evidence, "a"), Condition::Demoted);
-    crate::close(standing(&evidence, "a").trust, 0.25);
+    crate::close(standing(&evidence, "a").trust, 0.5);
     advance(s(30)).await;
     assert_eq!(condition(&evidence, "a"), Condition::Good, "nothing to come back from");
     record(&evidence, "a", failure(), 5);

@@ -256,8 +256,7 @@ impl Record {
                 (rate * remaining + bonus).min(1.0)
             }
         };
-        let is_spared = condition == Condition::Demoted && sum.strikes == 0;
-        let trust = base * power(policy.demotion, sum.strikes.max(u32::from(is_spared)));
+        let trust = base * power(policy.demotion, sum.strikes);
         let is_well = sum.rate.is_some_and(|rate| rate >= policy.unknown)
             && matches!(condition, Condition::Good | Condition::SlowStart { .. })
             && sum.strikes == 0;

@@ -40,7 +40,8 @@ pub enum Condition {
     Unknown,
     /// Nothing against it.
     Good,
-    /// It claimed what it does not do, or there was no room for it in quarantine. Its trust is less for it.
+    /// To be called when nobody better is there: it claimed what it does not do, and its trust is less for it; or there
+    /// was no room for it in quarantine.
     Demoted,
     /// Not to be called.
     Quarantined {

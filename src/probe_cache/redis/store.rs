@@ -21,6 +21,9 @@ use crate::probe_cache::{Link, ProbeCacheError, Store};
 ///   it held, nothing does, and calls find out anew. One that goes back to an older state (after a failover, say) may
 ///   bring back what was dropped, for the rest of its time.
 ///
+/// With feature `directory`, it shares the evidence of a directory of peers in the same way: give it to the evidence's
+/// builder.
+///
 /// The runtime that it is used in must have I/O enabled. Nothing is logged.
 ///
 /// ```no_run
