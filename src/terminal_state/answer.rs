@@ -1,9 +1,9 @@
 //! Judges an answer as a whole, or a stream, whatever binding it comes over.
 
 use bytes::Bytes;
-use http::{HeaderMap, Response, response::Parts};
+use http::{HeaderMap, response::Parts};
 
-use super::pieces::Pieces;
+use super::{body::Replay, pieces::Pieces};
 use crate::wire::{
     Expected, Facts, Flaw, GrpcExpected, GrpcJudge, GrpcStatus, GrpcStreamJudge, JsonRpcId, Judge, Progress, Step,
     StreamJudge, TaskState, Tolerated,
@@ -51,13 +51,10 @@ pub(super) struct Answer {
 }
 
 impl Answer {
-    /// Hands the head on, with this body.
+    /// What came behind the head, to be handed on.
     #[inline]
-    pub(super) fn response<B>(&mut self, body: B) -> Response<B> {
-        match self.head.take() {
-            Some(head) => Response::from_parts(head, body),
-            None => Response::new(body),
-        }
+    pub(super) fn take_body(&mut self) -> Replay {
+        Replay::new(std::mem::take(&mut self.pieces), self.trailers.take())
     }
 
     /// Of an answer that is not handed on.

@@ -9,12 +9,7 @@ use http::HeaderMap;
 use http_body::{Body, Frame, SizeHint};
 use pin_project_lite::pin_project;
 
-use super::{
-    contained::Contained,
-    live::Live,
-    passing::Passing,
-    pieces::{Pieces, event_of},
-};
+use super::{contained::Contained, live::Live, passing::Passing, pieces::Pieces};
 use crate::{
     error::{BoxError, CallError},
     outcome::Observe,
@@ -138,18 +133,11 @@ impl Replay {
     }
 
     pub(super) fn of(bytes: Bytes) -> Self {
-        let mut pieces = Pieces::default();
-        pieces.push(bytes);
-        Self::new(pieces, None)
+        Self::new(Pieces::of(bytes), None)
     }
 
     pub(super) fn with_trailers(bytes: Bytes, trailers: HeaderMap) -> Self {
         Self { trailers: Some(Box::new(trailers)), ..Self::of(bytes) }
-    }
-
-    /// A stream of one event that holds `document`.
-    pub(super) fn event_of(document: &Pieces) -> Self {
-        Self::of(event_of(document))
     }
 
     fn next(&mut self) -> Option<Frame<Bytes>> {

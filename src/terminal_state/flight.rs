@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use http::{StatusCode, Uri};
+use http::{StatusCode, Uri, response::Parts};
 use pin_project_lite::pin_project;
 use tokio::{task::coop, time::Instant};
 
@@ -66,12 +66,13 @@ where
     pub(super) fn boxed(
         config: Arc<Config<O>>,
         call: Call,
+        target: Option<Uri>,
         overrides: Option<&LimitOverrides>,
         asked_total: Option<Duration>,
         unread: bool,
     ) -> Boxed<O> {
         let place = Box::new_uninit();
-        let flight = Flight::new(config, call, overrides, asked_total, unread);
+        let flight = Flight::new(config, call, target, overrides, asked_total, unread);
         Box::into_pin(Box::write(place, Self { timer: Timer::default(), flight }))
     }
 
@@ -92,6 +93,10 @@ where
         let now = flight.deadlines.wants_look().then(Instant::now);
         if let Some(now) = now {
             flight.deadlines.look(now);
+        } else if !timer.is_set() && !flight.deadlines.may_be_sooner() {
+            // Whatever phase comes, its bound is no shorter than the floor.
+            let earliest = flight.dispatched + flight.limits().floor;
+            timer.as_mut().set(earliest.min(flight.deadlines.total().at));
         }
         // Nothing is due before the timer fires; and where the task has budget left, the timer says whether it did.
         if timer.is_ahead_of(now)
@@ -150,6 +155,7 @@ where
     fn new(
         config: Arc<Config<O>>,
         call: Call,
+        target: Option<Uri>,
         overrides: Option<&LimitOverrides>,
         asked_total: Option<Duration>,
         unread: bool,
@@ -168,7 +174,7 @@ where
             seen: Seen::default(),
             grpc,
             answer: Answer::default(),
-            target: None,
+            target,
             own_bounds,
             asked_total,
             deadlines,
@@ -238,6 +244,12 @@ where
 
     pub(super) fn status(&self) -> StatusCode {
         self.seen.status.unwrap_or_default()
+    }
+
+    #[inline]
+    pub(super) fn head_came(&mut self, head: Parts) {
+        self.seen.status = Some(head.status);
+        self.answer.head = Some(head);
     }
 
     pub(super) fn enter(&mut self, phase: Phase) {

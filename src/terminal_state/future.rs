@@ -114,24 +114,29 @@ where
                     match future.as_mut().poll(cx) {
                         Poll::Ready(Ok(response)) => {
                             let (head, body) = response.into_parts();
+                            // Before anyone looks at it: a head is large, and this way it is moved no more than it has to be.
+                            timed.as_mut().flight().head_came(head);
                             let body = Contained::new(body, timed.get().config.catch_panics);
                             let shape = BodyShape { length: body.size_hint().lower(), is_empty: body.is_end_stream() };
-                            match head_came(&head, shape, timed.as_mut().flight()) {
+                            match start(shape, timed.get()) {
                                 Start::Whole { purpose, expected } => {
-                                    whole::begin(head, purpose, expected, timed.as_mut().flight());
+                                    whole::begin(purpose, expected, timed.as_mut().flight());
                                     this.state.set(State::Whole { body });
                                     continue;
                                 }
                                 Start::Stream(expected) => {
-                                    let Some(flight) = this.flight.take() else { return Poll::Pending };
+                                    let Some((head, flight)) = leave(this.flight) else { return Poll::Pending };
                                     this.state.set(State::first(body, head, expected, flight));
                                     continue;
                                 }
                                 Start::Pass { read_along } => {
-                                    let Some(flight) = this.flight.take() else { return Poll::Pending };
+                                    let Some((head, flight)) = leave(this.flight) else { return Poll::Pending };
                                     Next::Done(Ok(passing(body, head, read_along, flight)))
                                 }
-                                Start::Failed(error) => Next::Done(Err(error)),
+                                Start::Failed(error) => {
+                                    timed.as_mut().flight().fail(&error);
+                                    Next::Done(Err(error))
+                                }
                             }
                         }
                         Poll::Ready(Err(error)) => {
@@ -153,7 +158,13 @@ where
                 StateProj::Whole { body } => {
                     let Some(timed) = this.flight.as_mut() else { return Poll::Pending };
                     match ready!(whole::poll(body, cx, timed.as_mut())) {
-                        Ok(response) => Next::Done(Ok(response.map(TerminalStateBody::replay))),
+                        Ok(()) => {
+                            this.state.set(State::Failed { error: None });
+                            let Some((head, mut timed)) = leave(this.flight) else { return Poll::Pending };
+                            let body = TerminalStateBody::replay(timed.as_mut().flight().answer.take_body());
+                            // Written where it goes, before the flight ends.
+                            return Poll::Ready(Ok(Response::from_parts(head, body)));
+                        }
                         Err(error) => failed(error, timed.as_mut().flight()),
                     }
                 }
@@ -264,37 +275,31 @@ struct BodyShape {
     is_empty: bool,
 }
 
-fn head_came<O>(head: &Parts, body: BodyShape, flight: &mut Flight<O>) -> Start
+fn start<O>(body: BodyShape, flight: &Flight<O>) -> Start
 where
     O: Observe,
 {
-    flight.seen.status = Some(head.status);
+    let Some(head) = &flight.answer.head else { return Start::Pass { read_along: None } };
     if let Some(expected) = flight.grpc {
-        return grpc_head_came(head, body, expected, flight);
+        return start_grpc(head, body, expected, flight);
     }
     let (purpose, expected) = match judging::plan(&flight.call, head.status, &head.headers) {
         Plan::Pass { read_along } => return Start::Pass { read_along },
         Plan::Stream(expected) => return Start::Stream(StreamExpected::Events(expected)),
-        Plan::Broken(class, what) => {
-            let error = broken_by_head(head, class, what, flight);
-            flight.fail(&error);
-            return Start::Failed(error);
-        }
+        Plan::Broken(class, what) => return Start::Failed(broken_by_head(head, class, what, flight)),
         Plan::ErrorBody => (Purpose::Refusal, None),
         Plan::Whole(expected) => (Purpose::Result, Some(WholeExpected::Json(expected))),
         Plan::Downgrade(expected) => (Purpose::Downgrade, Some(WholeExpected::Json(expected))),
     };
     // A length that is declared too large need not be read to be refused.
     if purpose != Purpose::Refusal && body.length > flight.limits().max_unary_body as u64 {
-        let error = broken_by_head(head, Class::TooLarge, "the body is larger than max_unary_body", flight);
-        flight.fail(&error);
-        return Start::Failed(error);
+        return Start::Failed(broken_by_head(head, Class::TooLarge, "the body is larger than max_unary_body", flight));
     }
     Start::Whole { purpose, expected }
 }
 
 #[inline(never)]
-fn grpc_head_came<O>(head: &Parts, body: BodyShape, expected: GrpcExpected, flight: &mut Flight<O>) -> Start
+fn start_grpc<O>(head: &Parts, body: BodyShape, expected: GrpcExpected, flight: &Flight<O>) -> Start
 where
     O: Observe,
 {
@@ -325,13 +330,21 @@ where
         None => refusal(),
     };
     match error {
-        Some(error) => {
-            flight.fail(&error);
-            Start::Failed(error)
-        }
+        Some(error) => Start::Failed(error),
         // A status is there, or it would not have refused.
         None => whole(false),
     }
+}
+
+/// Takes what the answer goes on with: its head, and the flight that it was kept in.
+#[inline]
+fn leave<O>(flight: &mut Option<Boxed<O>>) -> Option<(Parts, Boxed<O>)>
+where
+    O: Observe,
+{
+    let mut timed = flight.take()?;
+    let head = timed.as_mut().flight().answer.head.take()?;
+    Some((head, timed))
 }
 
 /// The head alone says that this is no answer: the body is not waited for.

@@ -27,6 +27,12 @@ struct More {
 }
 
 impl Pieces {
+    pub(super) fn of(bytes: Bytes) -> Self {
+        let mut pieces = Self::default();
+        pieces.push(bytes);
+        pieces
+    }
+
     pub(super) fn len(&self) -> usize {
         self.len
     }

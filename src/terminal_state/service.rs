@@ -148,14 +148,11 @@ where
             Some(Binding::Grpc) => call::grpc_timeout(request.headers()),
             _ => None,
         };
-        let needs_target = call.target().is_none();
+        let target = call.target().is_none().then(|| request.uri().clone());
         // A POST that no `CallLayer` read.
         let unread = request.method() == Method::POST && call.began().is_none();
-        let mut timed = Timed::boxed(Arc::clone(&self.config), call, overrides, asked, unread);
+        let mut timed = Timed::boxed(Arc::clone(&self.config), call, target, overrides, asked, unread);
         let flight = timed.as_mut().flight();
-        if needs_target {
-            flight.target = Some(request.uri().clone());
-        }
         if self.config.recovery.is_some() {
             flight.origin = Origin::of(&flight.call, request).map(Box::new);
         }

@@ -24,6 +24,16 @@ pin_project! {
 }
 
 impl Timer {
+    #[inline]
+    pub(super) fn is_set(&self) -> bool {
+        self.sleep.is_some()
+    }
+
+    #[inline]
+    pub(super) fn set(self: Pin<&mut Self>, at: Instant) {
+        self.project().sleep.set(Some(tokio::time::sleep_until(at)));
+    }
+
     /// Set, and for later than `now`, as far as that is known.
     #[inline]
     pub(super) fn is_ahead_of(&self, now: Option<Instant>) -> bool {

@@ -7,20 +7,20 @@ use std::{
 
 use bytes::Bytes;
 use http::{
-    HeaderMap, HeaderValue, Response,
+    HeaderMap, HeaderValue,
     header::{CONTENT_LENGTH, CONTENT_TYPE},
-    response::Parts,
 };
 use http_body::Body;
 
 use super::{
     answer::{AnswerJudge, Purpose, WholeExpected},
-    body::Replay,
     contained::{Contained, Panicked},
     deadline::{Due, Phase},
     flight::{FRAMES_PER_POLL, Flight, Timed},
     grpc::{self, Kept},
-    judging, status,
+    judging,
+    pieces::{Pieces, event_of},
+    status,
 };
 use crate::{
     error::{BoxError, CallError, PeerResponse},
@@ -38,17 +38,16 @@ where
     flight: &'a mut Flight<O>,
 }
 
-/// What became of the whole.
-pub(super) type Judged = Result<Response<Replay>, CallError>;
+/// What became of the whole. One that is good is in the flight, as it is to be handed on.
+pub(super) type Judged = Result<(), CallError>;
 
 /// Behind the head: reading begins.
 #[inline]
-pub(super) fn begin<O>(head: Parts, purpose: Purpose, expected: Option<WholeExpected>, flight: &mut Flight<O>)
+pub(super) fn begin<O>(purpose: Purpose, expected: Option<WholeExpected>, flight: &mut Flight<O>)
 where
     O: Observe,
 {
     flight.enter(if flight.call.is_streaming() { Phase::FirstEvent } else { Phase::Body });
-    flight.answer.head = Some(head);
     flight.answer.purpose = purpose;
     flight.answer.expected = expected;
 }
@@ -191,7 +190,7 @@ where
             Verdict::Error => self.refusal(facts.tolerated),
             Verdict::Flawed(Flaw::Empty) if self.empty_is_due() => {
                 self.flight.succeed_as_seen();
-                Ok(self.pass())
+                Ok(())
             }
             Verdict::Flawed(flaw) => {
                 self.flight.note_facts(facts);
@@ -240,7 +239,7 @@ where
             return self.downgraded(facts);
         }
         self.flight.succeed_as_judged(facts);
-        Ok(self.pass())
+        Ok(())
     }
 
     /// A delete may answer with nothing, and so must who got a JSON-RPC request without an id (JSON-RPC 2.0 §4.1).
@@ -250,13 +249,6 @@ where
             || (self.flight.answer.purpose == Purpose::Result && self.flight.call.id() == Some(&JsonRpcId::Absent))
     }
 
-    #[inline]
-    fn pass(&mut self) -> Response<Replay> {
-        let answer = &mut self.flight.answer;
-        let replay = Replay::new(std::mem::take(&mut answer.pieces), answer.trailers.take());
-        answer.response(replay)
-    }
-
     /// One result answers a streaming call: refused, or adapted into a stream of one event.
     #[cold]
     fn downgraded(&mut self, facts: &Facts) -> Judged {
@@ -264,14 +256,17 @@ where
         if !self.flight.config.adapt_downgrade {
             return Err(self.flight.broken(Class::SilentDowngrade, "one JSON result where a stream was asked"));
         }
-        let event = Replay::event_of(&self.flight.answer.pieces);
-        let mut response = self.flight.answer.response(event);
-        response.headers_mut().remove(CONTENT_LENGTH);
-        response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+        let answer = &mut self.flight.answer;
+        answer.pieces = Pieces::of(event_of(&answer.pieces));
+        answer.trailers = None;
+        if let Some(head) = &mut answer.head {
+            head.headers.remove(CONTENT_LENGTH);
+            head.headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+        }
         self.flight.seen.events = 1;
         self.flight.seen.tolerated.insert(Tolerated::DOWNGRADE_ADAPTED);
         self.flight.succeed_as_seen();
-        Ok(response)
+        Ok(())
     }
 
     /// The answer says no, by its status or by an error object in it.

@@ -226,14 +226,14 @@ where
             depth = below;
             (rest, scope) = *outer.get(depth).ok_or(DEEP)?;
         }
-        let tag = take_varint(&mut rest)?;
+        let (tag, behind) = varint(rest)?;
         let number = number_of(tag)?;
         let take = reader.field(scope, number);
         match (tag & 7, take) {
             (2, Take::Number(_)) => return Err(TYPE),
             (2, take) => {
-                let len = take_varint(&mut rest)?;
-                let (value, behind) = split(rest, len)?;
+                let (len, behind) = varint(behind)?;
+                let (value, behind) = split(behind, len)?;
                 rest = behind;
                 match take {
                     Take::Into(inner) => {
@@ -245,11 +245,13 @@ where
                     Take::Skip | Take::Number(_) => {}
                 }
             }
-            (0, Take::Number(slot)) => reader.number(slot, take_varint(&mut rest)?),
-            (0, Take::Skip) => {
-                take_varint(&mut rest)?;
+            (0, Take::Number(slot)) => {
+                let (value, behind) = varint(behind)?;
+                rest = behind;
+                reader.number(slot, value);
             }
-            (wire, take) => (_, rest) = split(rest, u64::from(fixed(wire, take)?))?,
+            (0, Take::Skip) => (_, rest) = varint(behind)?,
+            (wire, take) => (_, rest) = split(behind, u64::from(fixed(wire, take)?))?,
         }
     }
 }
@@ -260,24 +262,22 @@ fn split(rest: &[u8], len: u64) -> Result<(&[u8], &[u8]), Malformed> {
     usize::try_from(len).ok().and_then(|len| rest.split_at_checked(len)).ok_or(PAST_END)
 }
 
+/// A varint, and what is behind it. By value, so that the place in the message can stay in registers.
 #[inline(always)]
-fn take_varint(rest: &mut &[u8]) -> Result<u64, Malformed> {
-    match **rest {
-        [byte, ref behind @ ..] if byte < 0x80 => {
-            *rest = behind;
-            Ok(u64::from(byte))
-        }
+fn varint(rest: &[u8]) -> Result<(u64, &[u8]), Malformed> {
+    match *rest {
+        [byte, ref behind @ ..] if byte < 0x80 => Ok((u64::from(byte), behind)),
         [first, second, ref behind @ ..] if second < 0x80 => {
-            *rest = behind;
-            Ok(u64::from(first & 0x7f) | u64::from(second) << 7)
+            Ok((u64::from(first & 0x7f) | u64::from(second) << 7, behind))
         }
-        _ => take_long_varint(rest),
+        _ => long_varint(rest),
     }
 }
 
 #[cold]
-fn take_long_varint(rest: &mut &[u8]) -> Result<u64, Malformed> {
-    Varint::default().read(rest)?.ok_or(CUT)
+fn long_varint(mut rest: &[u8]) -> Result<(u64, &[u8]), Malformed> {
+    let value = Varint::default().read(&mut rest)?.ok_or(CUT)?;
+    Ok((value, rest))
 }
 
 #[inline(always)]

@@ -5,28 +5,20 @@ use wide::u8x16;
 /// Bytes looked at together.
 const SIZE: usize = 64;
 
-/// How many bytes from the start are neither `"`, `\` nor a control character, and whether all of them are ASCII.
-pub(super) fn content(bytes: &[u8]) -> (usize, bool) {
-    let mut at = 0;
-    let mut is_ascii = true;
+/// How many bytes from the start are neither `"`, `\` nor a control character.
+pub(super) fn content(bytes: &[u8]) -> usize {
     let (whole, tail) = bytes.as_chunks::<SIZE>();
-    for block in whole {
-        let (delimiters, other) = marks(block);
-        let length = delimiters.trailing_zeros() as usize;
-        at += length;
-        // What lies behind the first delimiter does not count.
-        is_ascii &= other & before(length) == 0;
-        if delimiters != 0 {
-            return (at, is_ascii);
+    for (number, block) in whole.iter().enumerate() {
+        if let Some(length) = before_delimiter(block) {
+            return SIZE * number + length;
         }
     }
     let mut last = [b'"'; SIZE];
     if let Some(start) = last.get_mut(..tail.len()) {
         start.copy_from_slice(tail);
     }
-    let (delimiters, other) = marks(&last);
-    let length = (delimiters.trailing_zeros() as usize).min(tail.len());
-    (at + length, is_ascii && other & before(length) == 0)
+    let length = before_delimiter(&last).unwrap_or(SIZE);
+    bytes.len() - tail.len() + length.min(tail.len())
 }
 
 /// Is it UTF-8?
@@ -34,25 +26,24 @@ pub(super) fn is_utf8(bytes: &[u8]) -> bool {
     simdutf8::basic::from_utf8(bytes).is_ok()
 }
 
-/// The lowest bits, so many.
+/// How many bytes of a block stand before its first delimiter, if it has one. Only then is it asked where.
 #[inline(always)]
-fn before(length: usize) -> u64 {
-    if length < SIZE { !(u64::MAX << length) } else { u64::MAX }
+fn before_delimiter(block: &[u8; SIZE]) -> Option<usize> {
+    let (sixteens, _) = block.as_chunks::<16>();
+    let found = sixteens.iter().map(delimiters).fold(u8x16::ZERO, |found, marks| found | marks);
+    if !found.any() {
+        return None;
+    }
+    let marks = sixteens.iter().map(|sixteen| delimiters(sixteen).to_bitmask());
+    let (number, mask) = marks.enumerate().find(|(_, mask)| *mask != 0)?;
+    Some(16 * number + mask.trailing_zeros() as usize)
 }
 
-/// One bit for each byte that is a delimiter, and one for each that is no ASCII.
+/// All bits set in each byte that is a delimiter.
 #[inline(always)]
-fn marks(block: &[u8; SIZE]) -> (u64, u64) {
-    let (sixteens, _) = block.as_chunks::<16>();
-    let (mut delimiters, mut other) = (0, 0);
-    for (place, &sixteen) in sixteens.iter().enumerate() {
-        let bytes = u8x16::new(sixteen);
-        let found =
-            bytes.simd_eq(u8x16::splat(b'"')) | bytes.simd_eq(u8x16::splat(b'\\')) | bytes.simd_lt(u8x16::splat(b' '));
-        delimiters |= u64::from(found.to_bitmask()) << (16 * place);
-        other |= u64::from(bytes.simd_gt(u8x16::splat(0x7f)).to_bitmask()) << (16 * place);
-    }
-    (delimiters, other)
+fn delimiters(sixteen: &[u8; 16]) -> u8x16 {
+    let bytes = u8x16::new(*sixteen);
+    bytes.simd_eq(u8x16::splat(b'"')) | bytes.simd_eq(u8x16::splat(b'\\')) | bytes.simd_lt(u8x16::splat(b' '))
 }
 
 #[cfg(test)]
@@ -69,7 +60,7 @@ mod tests {
             for byte in 0..=255u8 {
                 let mut bytes = [b'a'; 70];
                 bytes[place] = byte;
-                let expected = if is_delimiter(byte) { (place, true) } else { (70, byte.is_ascii()) };
+                let expected = if is_delimiter(byte) { place } else { 70 };
                 assert_eq!(content(&bytes), expected, "{byte}");
             }
         }

@@ -34,7 +34,7 @@ pub(super) fn skip(bytes: &[u8], mut at: usize, blocks: &mut Blocks<'_>) -> usiz
                 at + 6
             }
             [0x80..=0xff, ..] => {
-                let (length, _) = run::content(rest);
+                let length = run::content(rest);
                 if !run::is_utf8(rest.get(..length).unwrap_or_default()) {
                     return at;
                 }
@@ -115,12 +115,12 @@ impl StringPart {
                 }
                 Escape::None => {
                     let rest = bytes.get(at..).unwrap_or_default();
-                    let (length, ascii) = run::content(rest);
+                    let length = run::content(rest);
                     let piece = rest.get(..length).unwrap_or_default();
                     if length > 0 {
                         self.flush_surrogate(kept.as_deref_mut());
                         let ends_here = length == rest.len();
-                        let valid = if ascii { length } else { self.check_utf8(piece, ends_here)? };
+                        let valid = if piece.is_ascii() { length } else { self.check_utf8(piece, ends_here)? };
                         if let (Some(kept), Some(valid)) = (kept.as_deref_mut(), piece.get(..valid)) {
                             kept.push(valid);
                         }
