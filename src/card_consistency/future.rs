@@ -110,6 +110,9 @@ where
     config: Arc<Config<R, O>>,
 }
 
+/// What a call waits by, and its request.
+type HeldUp<'a, B, R, O> = (&'a Config<R, O>, &'a Request<CallBody<B>>);
+
 impl<S, B, R, O> CardConsistencyFuture<S, B, R, O>
 where
     S: Service<Request<CallBody<B>>>,
@@ -185,7 +188,7 @@ where
     B: Body,
 {
     /// What a call holds that was not sent yet.
-    fn held_up(&self) -> Option<(&Config<R, O>, &Request<CallBody<B>>)> {
+    fn held_up(&self) -> Option<HeldUp<'_, B, R, O>> {
         match self {
             Self::Waiting { waiting: Some(waiting), .. } => Some((&waiting.config, &waiting.request)),
             Self::Readying { readying: Some(readying) } => Some((&readying.config, &readying.request)),
