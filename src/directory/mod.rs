@@ -1,14 +1,40 @@
 //! Finds peers for a need, and delegates to the best of those that may be asked. Discovery is not authorisation: what a
 //! card says makes its agent a candidate, and nothing more.
+//!
+//! | step | by | what can go wrong |
+//! | --- | --- | --- |
+//! | register a peer | [`Directory::publish`], [`publish_tools`](Directory::publish_tools) | [`RegistryError`], and an [`AuditEvent`] for each change |
+//! | say what is needed | [`Need`] | |
+//! | find and rank | [`Directory::find`]: a [`Decision`] with a [`Candidate`] for each who fits | an [`Exclusion`] for each who may not be asked |
+//! | ask for permission | [`Permission`], by default [`PermissionRules`]; a [`PermissionEvent`] each | [`Permit::Deny`] |
+//! | delegate | [`DelegateLayer`] | [`DelegateError`] |
+//! | learn | [`Evidence`], by [`trust`] | |
+//!
+//! # What becomes of a registration
+//!
+//! A peer is identified by where it is called ([`PeerId`]). It is on probation first: found, and asked for what is of low
+//! risk alone, until somebody stands for it ([`Verification`]) or it is [proven](Standing::proven). Its card counts until
+//! its time is over, and is read again before that by [`Directory::keep_fresh`]; the tools that it lists over MCP count
+//! beside it. [Doubt](Directory::doubt), by calls that contradict the card, has it read again at once. It ends by
+//! [`withdraw`](Directory::withdraw), for its owner, or [`revoke`](Directory::revoke), for an operator.
+//!
+//! # Which numbers decide
+//!
+//! Fit, verification, trust, latency, id, in this order; those who were found to claim too much come last. All of it is a
+//! function of what is registered, the evidence, the time and the number of the call, so that replicas with the same
+//! evidence agree.
 
+mod acts;
 mod audit;
 mod bounds;
 mod builder;
 mod caller;
 mod decision;
 mod delegate;
+mod entry;
 mod error;
 mod evidence;
+mod finding;
 mod index;
 mod need;
 mod observer;
@@ -37,6 +63,7 @@ pub use self::{
         Alternatives, CredentialHeaders, Credentials, CredentialsAsk, DelegateBody, DelegateError, DelegateFuture,
         DelegateLayer, DelegateService, Delegated, Fallback, FallbackTo, NoEligiblePeer, NoFallback,
     },
+    entry::PeerEntry,
     error::RegistryError,
     evidence::{
         Evidence, EvidenceBuilder, EvidenceChange, EvidenceLink, EvidenceObserver, EvidenceStore, PeerEvidence,
@@ -47,7 +74,7 @@ pub use self::{
     peer_id::{PeerId, PeerIdFault},
     permission::{Grant, Permission, PermissionAsk, PermissionEvent, PermissionRules, Permit, Stage},
     refresh::Drift,
-    registry::{Directory, PeerEntry},
+    registry::Directory,
     score::{Lexical, Match, Score},
     skill::{Skill, SkillField, SkillSource},
     tools::ToolsFault,

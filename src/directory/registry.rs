@@ -4,29 +4,23 @@
 use std::{
     collections::HashMap,
     fmt,
-    sync::{
-        Arc, Mutex, MutexGuard, PoisonError, RwLock,
-        atomic::{AtomicU64, Ordering},
-    },
-    time::Duration,
+    sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, atomic::AtomicU64},
 };
 
 use http::{HeaderMap, Uri};
 use tokio::{sync::Notify, time::Instant};
 
 use super::{
-    AuditEvent, Candidate, Change, Decision, DirectoryObserver, Evidence, Exclusion, Need, PeerId, Permit,
-    RegistryError, Stage, StaleReason, Verification,
+    AuditEvent, Change, DirectoryObserver, PeerId, RegistryError, StaleReason,
     builder::{DirectoryBuilder, Settings},
     index::Index,
     peer::{Peer, State},
     reading::{self, Read},
-    select::{Moment, Rules, permitted, select},
     skill::{Skill, SkillSource},
     tools,
 };
 use crate::{
-    card::{CardBinding, CardUrl, CardVersion, Origin},
+    card::{CardUrl, Origin},
     card_consistency::{CardAsk, CardStore},
     clock::{Clock, Millis, span},
     error::CardFailure,
@@ -48,23 +42,23 @@ pub(super) struct Inner {
     current: RwLock<Arc<Index>>,
     writing: Mutex<Writing>,
     /// How many calls there were.
-    calls: AtomicU64,
+    pub(super) calls: AtomicU64,
     /// Somebody wants a card read again soon.
     pub(super) wake: Arc<Notify>,
 }
 
 /// What only those need who change something, one at a time.
 #[derive(Default)]
-struct Writing {
+pub(super) struct Writing {
     sequence: u64,
     owners: HashMap<Arc<str>, usize>,
     /// Who must not come back, and whose it was. One entry for each act of an operator.
-    revoked: HashMap<PeerId, Arc<str>>,
+    pub(super) revoked: HashMap<PeerId, Arc<str>>,
 }
 
 /// Events on their way to the observer, who is told when no lock is held.
 #[must_use]
-struct Events(Vec<AuditEvent>);
+pub(super) struct Events(pub(super) Vec<AuditEvent>);
 
 impl Directory {
     /// A directory whose peers' cards come from `cards`. One that is shared with the layers knows what they know.
@@ -134,74 +128,6 @@ impl Directory {
         true
     }
 
-    /// Takes a peer out, for the owner who registered it. It may come back.
-    ///
-    /// # Errors
-    ///
-    /// It is not there, or somebody else's.
-    pub fn withdraw(&self, peer: &PeerId, owner: &str) -> Result<(), RegistryError> {
-        let mut writing = self.inner.writing();
-        let current = self.inner.current();
-        let error = match current.peer(peer) {
-            Some(known) if *known.owner == *owner => {
-                let events = self.inner.take_out(&mut writing, &current, known, Change::Withdrawn);
-                drop(writing);
-                self.tell(events);
-                return Ok(());
-            }
-            Some(_) => RegistryError::OwnedByAnother,
-            None => RegistryError::Unknown,
-        };
-        drop(writing);
-        Err(self.refused(peer, owner, error))
-    }
-
-    /// Takes a peer out and keeps it out, whoever registered it: for an operator. It takes effect at once, also for
-    /// whoever chose the peer already and did not call it yet. `why` stands in the audit, cut.
-    pub fn revoke(&self, peer: &PeerId, why: &str) {
-        let mut writing = self.inner.writing();
-        let current = self.inner.current();
-        let change = Change::Revoked { why: super::tokens::cut(why, 1024).into() };
-        let events = match current.peer(peer) {
-            Some(known) => {
-                writing.revoked.insert(peer.clone(), Arc::clone(&known.owner));
-                self.inner.take_out(&mut writing, &current, known, change)
-            }
-            None => {
-                let nobody: Arc<str> = "".into();
-                writing.revoked.insert(peer.clone(), Arc::clone(&nobody));
-                Events(vec![self.inner.event(&mut writing, peer, &nobody, change)])
-            }
-        };
-        drop(writing);
-        self.tell(events);
-    }
-
-    /// Lets a revoked peer be registered again. Whether it was revoked.
-    pub fn reinstate(&self, peer: &PeerId) -> bool {
-        let mut writing = self.inner.writing();
-        let Some(owner) = writing.revoked.remove(peer) else { return false };
-        let event = self.inner.event(&mut writing, peer, &owner, Change::Reinstated);
-        drop(writing);
-        self.tell(Events(vec![event]));
-        true
-    }
-
-    /// An operator, by this name, vouches for a peer, or does no longer. Whether it is registered.
-    pub fn vouch(&self, peer: &PeerId, by: &str, stands: bool) -> bool {
-        let mut writing = self.inner.writing();
-        let current = self.inner.current();
-        let Some(known) = current.peer(peer) else { return false };
-        if !known.state.vouch(stands) {
-            return true;
-        }
-        let change = Change::Vouched { by: super::tokens::cut(by, 256).into(), stands };
-        let event = self.inner.event(&mut writing, peer, &known.owner, change);
-        drop(writing);
-        self.tell(Events(vec![event]));
-        true
-    }
-
     /// Somebody has reason to doubt what is known of a peer: its card is read again as soon as may be, by whoever
     /// [refreshes](Self::refresh_due) this directory. Until then it counts. `why` is a stable word. Whether it is registered.
     pub fn doubt(&self, peer: &PeerId, why: &'static str) -> bool {
@@ -212,88 +138,6 @@ impl Directory {
             self.inner.wake.notify_one();
         }
         true
-    }
-
-    /// Who is to be asked for what is needed, the best first, and why nobody else is. Nothing is sent.
-    ///
-    /// Each time it is another call, by which peers in their slow start take turns.
-    #[must_use]
-    pub fn find(&self, need: &Need) -> Decision {
-        self.find_at(need, Instant::now(), self.next_call())
-    }
-
-    /// The same at `now`, of the call with this number: a function of these, of what is registered and of the evidence.
-    #[must_use]
-    pub fn find_at(&self, need: &Need, now: Instant, call: u64) -> Decision {
-        let settings = &self.inner.settings;
-        let moment = Moment { at: now, millis: self.inner.clock.millis(now), call };
-        let standing = |peer: &Peer, verification: Verification| {
-            settings.evidence.standing_at(&peer.id, verification.is_verified(), now)
-        };
-        let mut rules = Rules {
-            scorer: &*settings.scorer,
-            permission: &*settings.permission,
-            low_risk: &*settings.low_risk,
-            standing: &standing,
-            told: &mut |event| settings.observer.permission(&event),
-            shortlist: settings.shortlist,
-            explore: settings.explore,
-            unknown: settings.evidence.policy().unknown(),
-        };
-        select(&self.inner.current(), need, moment, &mut rules)
-    }
-
-    /// Asks for permission right before a candidate is called, as things stand now.
-    pub(super) fn permitted_now(&self, candidate: &Candidate, need: &Need, now: Instant) -> Permit {
-        let settings = &self.inner.settings;
-        let verification = candidate.at.verification();
-        let standing = settings.evidence.standing_at(&candidate.peer, verification.is_verified(), now);
-        let current = Candidate { verification, standing, ..candidate.clone() };
-        let told = &mut |event| settings.observer.permission(&event);
-        permitted(&current, need, now, Stage::Dispatch, &*settings.permission, told)
-    }
-
-    /// Whether what made a candidate one still counts.
-    pub(super) fn still_there(&self, candidate: &Candidate, now: Instant) -> Result<(), Exclusion> {
-        let at = &candidate.at;
-        if at.state.is_gone() {
-            return Err(Exclusion::Gone);
-        }
-        // Its tools and its card may both have it. One that counts is enough.
-        let sources = at.skills.iter().filter(|skill| skill.id == candidate.skill).map(|skill| skill.source);
-        let standing = sources.map(|source| at.state.standing(source, self.inner.clock.millis(now)));
-        standing.reduce(Result::or).unwrap_or(Ok(())).map_err(Exclusion::Stale)
-    }
-
-    pub(super) fn observer(&self) -> &dyn DirectoryObserver {
-        &*self.inner.settings.observer
-    }
-
-    /// A peer answered a call.
-    pub(super) fn note_seen(&self, candidate: &Candidate, now: Instant) {
-        candidate.at.state.note_seen(self.inner.clock.millis(now));
-    }
-
-    pub(super) fn next_call(&self) -> u64 {
-        self.inner.calls.fetch_add(1, Ordering::Relaxed)
-    }
-
-    /// What is known of peers from calls to them.
-    #[must_use]
-    pub fn evidence(&self) -> &Evidence {
-        &self.inner.settings.evidence
-    }
-
-    /// Those who have an interface of this binding, in the order of their ids.
-    #[must_use]
-    pub fn with_binding(&self, binding: &CardBinding) -> Vec<PeerId> {
-        sorted(self.inner.current().with_binding(binding))
-    }
-
-    /// Those who have an interface of this version, in the order of their ids.
-    #[must_use]
-    pub fn with_version(&self, version: &CardVersion) -> Vec<PeerId> {
-        sorted(self.inner.current().with_version(version))
     }
 
     /// How many peers are registered.
@@ -312,38 +156,6 @@ impl Directory {
     #[must_use]
     pub fn generation(&self) -> u64 {
         self.inner.current().generation
-    }
-
-    /// What is known of all peers, in the order of their ids.
-    #[must_use]
-    pub fn snapshot(&self) -> Vec<PeerEntry> {
-        let (current, now) = (self.inner.current(), Instant::now());
-        let mut entries: Vec<_> = current.peers().map(|peer| self.entry(peer, now)).collect();
-        entries.sort_unstable_by(|one, two| one.peer.cmp(&two.peer));
-        entries
-    }
-
-    /// What is known of one peer.
-    #[must_use]
-    pub fn peer(&self, peer: &PeerId) -> Option<PeerEntry> {
-        self.inner.current().peer(peer).map(|peer| self.entry(peer, Instant::now()))
-    }
-
-    fn entry(&self, peer: &Arc<Peer>, now: Instant) -> PeerEntry {
-        let (clock, at) = (self.inner.clock, self.inner.clock.millis(now));
-        let standing = |source| {
-            let until = peer.state.until(source)?;
-            Some(peer.state.standing(source, at).map(|()| Duration::from_millis(until.saturating_sub(at))))
-        };
-        PeerEntry {
-            peer: peer.id.clone(),
-            owner: Arc::clone(&peer.owner),
-            skills: Arc::clone(&peer.skills),
-            verification: peer.verification(),
-            card: standing(SkillSource::Card),
-            tools: standing(SkillSource::Tools),
-            last_seen: clock.instant(peer.state.last_seen()),
-        }
     }
 
     /// Whether `owner` may register `base` at all.
@@ -491,7 +303,7 @@ impl Directory {
         self.tell(Events(vec![event]));
     }
 
-    fn refused(&self, peer: &PeerId, owner: &str, error: RegistryError) -> RegistryError {
+    pub(super) fn refused(&self, peer: &PeerId, owner: &str, error: RegistryError) -> RegistryError {
         let owner = super::tokens::cut(owner, super::bounds::DirectoryBounds::NAME).into();
         let change = Change::Refused { why: super::tokens::cut(&error.to_string(), 1024).into() };
         let event = self.inner.event(&mut self.inner.writing(), peer, &owner, change);
@@ -499,7 +311,7 @@ impl Directory {
         error
     }
 
-    fn tell(&self, events: Events) {
+    pub(super) fn tell(&self, events: Events) {
         events.0.iter().for_each(|event| self.inner.settings.observer.audit(event));
     }
 }
@@ -518,11 +330,11 @@ impl Inner {
     }
 
     /// Nothing is left half done under this lock, so that a poisoned one is as good as new.
-    fn writing(&self) -> MutexGuard<'_, Writing> {
+    pub(super) fn writing(&self) -> MutexGuard<'_, Writing> {
         self.writing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn event(&self, writing: &mut Writing, peer: &PeerId, owner: &Arc<str>, change: Change) -> AuditEvent {
+    pub(super) fn event(&self, writing: &mut Writing, peer: &PeerId, owner: &Arc<str>, change: Change) -> AuditEvent {
         writing.sequence += 1;
         AuditEvent {
             sequence: writing.sequence,
@@ -533,7 +345,7 @@ impl Inner {
         }
     }
 
-    fn take_out(&self, writing: &mut Writing, current: &Index, peer: &Peer, change: Change) -> Events {
+    pub(super) fn take_out(&self, writing: &mut Writing, current: &Index, peer: &Peer, change: Change) -> Events {
         peer.state.set_gone();
         if let Some(peers) = writing.owners.get_mut(&peer.owner) {
             *peers -= 1;
@@ -555,12 +367,6 @@ impl Inner {
             Said::Tools { .. } => now.saturating_add(span(self.settings.tools_ttl)),
         }
     }
-}
-
-fn sorted(peers: &[Arc<Peer>]) -> Vec<PeerId> {
-    let mut ids: Vec<_> = peers.iter().map(|peer| peer.id.clone()).collect();
-    ids.sort_unstable();
-    ids
 }
 
 /// One place is asked in one way, however it was written.
@@ -596,26 +402,6 @@ fn says_the_same(before: &Peer, after: &Peer, source: SkillSource) -> bool {
     one.len() == two.len()
         && one.iter().zip(&two).all(|(one, two)| one.says_the_same(two))
         && before.interfaces == after.interfaces
-}
-
-/// What is known of a peer at one moment.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct PeerEntry {
-    /// Who.
-    pub peer: PeerId,
-    /// Who registered it.
-    pub owner: Arc<str>,
-    /// What it says it can do.
-    pub skills: Arc<[Skill]>,
-    /// Who else stands for it.
-    pub verification: Verification,
-    /// How much longer its card counts, or why it does not. `None`: it was not registered by a card.
-    pub card: Option<Result<Duration, StaleReason>>,
-    /// The same of its tools.
-    pub tools: Option<Result<Duration, StaleReason>>,
-    /// When it last answered: with its card, or to a call through the directory.
-    pub last_seen: Instant,
 }
 
 impl fmt::Debug for Directory {

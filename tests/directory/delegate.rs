@@ -566,6 +566,33 @@ async fn the_request_goes_to_the_chosen_interface_with_its_tenant_and_version() 
     assert!(error.to_string().contains("version: no interface for this tenant: we write JSONRPC 1.0"), "{error}");
 }
 
+#[tokio::test(start_paused = true)]
+async fn over_grpc_the_operation_goes_to_the_interfaces_authority() {
+    let host = Host::default();
+    let (directory, log) = host.directory(|builder| builder);
+    let base = "https://g.example/agent";
+    host.serve(base, card(&[interface("https://g.example", "GRPC", "1.0")], &["x"]));
+    directory.vouch(&directory.publish(&uri(base), "o").await.unwrap(), "ops", true);
+    let mesh = Mesh { agents: Agents::default(), directory, log };
+    mesh.set("g", Does::Work(Duration::ZERO));
+    let call = Request::post("http://nobody.invalid/prefix/lf.a2a.v1.A2AService/SendMessage")
+        .header("content-type", "application/grpc")
+        .header("te", "trailers")
+        .header("grpc-timeout", "2S")
+        .extension(Need::skill("x"))
+        .body(Full::from(&b"\0\0\0\0\0"[..]))
+        .unwrap();
+    // What it answers is no gRPC, and that is said.
+    let error = mesh.call(call).await.unwrap_err();
+    assert_eq!(error.call_error().outcome(), OutcomeKind::Broken);
+    let got = mesh.agents.got().remove(0);
+    assert_eq!(got.uri, "https://g.example:443/lf.a2a.v1.A2AService/SendMessage");
+    assert_eq!(
+        (&got.headers["te"], &got.headers["content-type"]),
+        (&"trailers".parse().unwrap(), &"application/grpc".parse().unwrap())
+    );
+}
+
 /// Who can write a request in several ways reaches who speaks but one of them.
 #[tokio::test(start_paused = true)]
 async fn of_several_ways_to_write_it_the_highest_common_version_is_taken() {

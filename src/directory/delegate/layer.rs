@@ -41,6 +41,9 @@ use crate::{directory::Directory, limits::Limits};
 /// done ([`Retry`](crate::Retry) is not `unsafe`): at most [`attempts`](Self::attempts) of them, within the call's own
 /// total. What may have been begun is never begun again elsewhere, nor is a refusal of the request itself repeated.
 ///
+/// Only a message that begins a task is delegated: whatever else is about one goes to who has it
+/// ([`Delegated`](super::Delegated)). A request over HTTP+JSON that names no version is taken for one of 1.0.
+///
 /// # What goes along
 ///
 /// The headers that say how the request is to be read, and those of its trace. All others stay behind, `Authorization`,
