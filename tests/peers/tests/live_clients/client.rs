@@ -23,6 +23,10 @@ pub(crate) enum Client {
     Python,
     /// @a2a-js/sdk 1.3.
     Js,
+    /// a2a-sdk 0.3.
+    Python03,
+    /// @a2a-js/sdk 0.3.
+    Js03,
 }
 
 /// What a caller has of one call.
@@ -66,13 +70,20 @@ impl Ended {
 }
 
 impl Client {
-    pub(crate) const ALL: [Self; 3] = [Self::Rust, Self::Python, Self::Js];
+    pub(crate) const ALL: [Self; 5] = [Self::Rust, Self::Python, Self::Js, Self::Python03, Self::Js03];
+
+    /// Whether it speaks 0.3, and nothing else.
+    pub(crate) fn is_old(self) -> bool {
+        matches!(self, Self::Python03 | Self::Js03)
+    }
 
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Rust => "rust",
             Self::Python => "python-1.3",
             Self::Js => "js-1.3",
+            Self::Python03 => "python-0.3",
+            Self::Js03 => "js-0.3",
         }
     }
 
@@ -93,16 +104,17 @@ impl Client {
         let words: Vec<_> = calls.iter().map(|call| [call.binding, call.case.mode, call.case.text]).collect();
         let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("servers");
         let mut command = match self {
-            Self::Js => {
+            Self::Js | Self::Js03 => {
                 // A module's imports are looked for beside it.
-                let program = crate::sdk::beside(&self.folder(), &programs.join("js-1.3/client.mjs"));
+                let program = crate::sdk::beside(&self.folder(), &programs.join(self.name()).join("client.mjs"));
                 let mut command = Command::new("node");
                 command.arg(program.map_err(|error| error.to_string())?);
                 command
             }
             _ => {
+                let program = if self.is_old() { "client_0_3.py" } else { "client_1_3.py" };
                 let mut command = Command::new(self.folder().join("bin/python"));
-                command.arg(programs.join("python/client_1_3.py")).env("PYTHONDONTWRITEBYTECODE", "1");
+                command.arg(programs.join("python").join(program)).env("PYTHONDONTWRITEBYTECODE", "1");
                 command
             }
         };
