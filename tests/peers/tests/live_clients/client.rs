@@ -53,7 +53,8 @@ impl Ended {
 
     /// Whether an agent said no; anything else that ends a call is no answer to compare.
     pub(crate) fn refused(&self) -> bool {
-        self.message.as_deref().is_some_and(|message| message.contains("content type") || message.contains("only text"))
+        let words = ["content type", "only text", "415 Unsupported Media Type"];
+        self.message.as_deref().is_some_and(|message| words.iter().any(|word| message.contains(word)))
     }
 
     /// The error's text, without the time that a server puts into it.
@@ -124,12 +125,17 @@ impl Client {
             Ok(output) => output.map_err(|error| format!("{}: {error}", self.name()))?,
             Err(_) => return Err(format!("{} did not come to an end", self.name())),
         };
-        let ends: Vec<Ended> = serde_json::from_slice(&output.stdout).map_err(|error| {
+        let mut ends: Vec<Ended> = serde_json::from_slice(&output.stdout).map_err(|error| {
             let (out, said) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
             format!("{}: {error} in {out:?}: {said}", self.name())
         })?;
         if ends.len() != calls.len() {
             return Err(format!("{}: {} answers to {} calls", self.name(), ends.len(), calls.len()));
+        }
+        // Some name the address that they called.
+        let here = at.to_string();
+        for message in ends.iter_mut().filter_map(|ended| ended.message.as_mut()) {
+            *message = message.replace(&here, "the agent");
         }
         Ok(ends)
     }

@@ -109,7 +109,9 @@ async fn run(allow_missing: bool) -> Result<usize, String> {
         let is_old = matches!(server, Sdk::Python03 | Sdk::Js03);
         for client in installed.iter().filter(|client| client.is_old() == is_old) {
             // What they serve over gRPC has an address of its own.
-            compare(*client, &calls(&BINDINGS[..2], VERBS), at, gateway.addr, &mut judge).await?;
+            let mut calls = calls(&BINDINGS[..2], VERBS);
+            calls.retain(|call| understand(server, *client, call));
+            compare(*client, &calls, at, gateway.addr, &mut judge).await?;
         }
     }
 
@@ -119,6 +121,18 @@ async fn run(allow_missing: bool) -> Result<usize, String> {
     }
     println!("\n{:.0} s\n{passed} passed, {failed} failed", began.elapsed().as_secs_f64());
     Ok(failed)
+}
+
+/// Whether the SDK's own client understands what this server answers, gateway or none.
+fn understand(server: Sdk, client: Client, call: &Call) -> bool {
+    let streams = call.binding == "HTTP+JSON" && call.case.mode == "stream";
+    match (server, client) {
+        // Its events are written over several lines, which the other SDK takes one by one.
+        (Sdk::Python03, Client::Js03) => !streams,
+        // A stream that it refuses it breaks off.
+        (Sdk::Python03, _) => !(streams && call.case.text == "typed0"),
+        _ => true,
+    }
 }
 
 fn line(client: Client, call: &Call, words: &str) -> String {
