@@ -1,30 +1,36 @@
 //! Cards on their way through: their interfaces are to be called by way of the gateway too.
 
 use std::{
-    future::Future,
+    convert::Infallible,
+    future::{Future, Ready, ready as at_once},
     pin::Pin,
     task::{Context, Poll, ready},
 };
 
-use a2a_guard::{Binding, BoxError, Call, Operation};
+use a2a_guard::{Binding, BoxError, Call, Operation, ProtocolVersion};
 use bytes::Bytes;
 use http::{
     HeaderMap, HeaderValue, Method, Request, Response, StatusCode,
     header::{
-        ACCEPT_ENCODING, ACCEPT_RANGES, CONTENT_ENCODING, CONTENT_LENGTH, ETAG, IF_MATCH, IF_MODIFIED_SINCE,
-        IF_NONE_MATCH, IF_RANGE, IF_UNMODIFIED_SINCE, LAST_MODIFIED, RANGE,
+        ACCEPT_ENCODING, ACCEPT_RANGES, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, ETAG, IF_MATCH,
+        IF_MODIFIED_SINCE, IF_NONE_MATCH, IF_RANGE, IF_UNMODIFIED_SINCE, LAST_MODIFIED, RANGE,
     },
     response::Parts,
 };
 use http_body::Body;
-use http_body_util::{BodyExt, Either, Full, LengthLimitError, Limited};
+use http_body_util::{BodyExt, Collected, Either, Full, LengthLimitError, Limited, combinators::WithTrailers};
 use pin_project_lite::pin_project;
 use tower::{Layer, Service};
 
-use crate::door::{Door, Kind};
+use crate::{
+    door::{Door, Kind},
+    grpc_card::{self, Layout},
+};
 
 /// The largest card that is shown, in bytes.
 const MAX_CARD: usize = 256 << 10;
+
+const GRPC_ACCEPT_ENCODING: &str = "grpc-accept-encoding";
 
 /// Where an agent shows its card, now and before 0.3.
 const WELL_KNOWN: [&str; 2] = ["/.well-known/agent-card.json", "/.well-known/agent.json"];
@@ -48,7 +54,10 @@ pub(crate) struct ShowCards<S> {
 }
 
 /// What came, or a card as it is shown here.
-type Shown<R> = Either<R, Full<Bytes>>;
+type Shown<R> = Either<R, Whole>;
+
+/// A body that is here, over gRPC with its trailers.
+type Whole = Either<Full<Bytes>, WithTrailers<Full<Bytes>, Ready<Option<Result<HeaderMap, Infallible>>>>>;
 
 impl<S, B, R> Service<Request<B>> for ShowCards<S>
 where
@@ -67,7 +76,7 @@ where
     }
 
     fn call(&mut self, mut request: Request<B>) -> Self::Future {
-        let Some((door, kind)) = asked(&request) else {
+        let Some((door, form)) = asked(&request) else {
             return Showing::Other { future: self.inner.call(request) };
         };
         let conditions = ours(&mut request);
@@ -75,30 +84,47 @@ where
         Showing::Card {
             future: Box::pin(async move {
                 let (head, body) = future.await.map_err(Into::into)?.into_parts();
-                match Limited::new(body, MAX_CARD).collect().await {
-                    Ok(whole) => Ok(shown(&door, kind, head, whole.to_bytes(), &conditions).map(Either::Right)),
-                    Err(error) if error.is::<LengthLimitError>() => Ok(bad_gateway("the agent's card is too large\n")),
-                    Err(error) => Err(error),
-                }
+                let collected = Limited::new(body, MAX_CARD).collect().await;
+                Ok(match (collected, form) {
+                    (Ok(whole), Form::Json(kind)) => shown(&door, kind, head, whole.to_bytes(), &conditions)
+                        .map(|body| Either::Right(Either::Left(body))),
+                    (Ok(whole), Form::Grpc(layout)) => shown_as_message(&door, layout, head, whole),
+                    (Err(error), _) if !error.is::<LengthLimitError>() => return Err(error),
+                    (Err(_), Form::Json(_)) => {
+                        bad_gateway("the agent's card is too large\n").map(|body| Either::Right(Either::Left(body)))
+                    }
+                    (Err(_), Form::Grpc(_)) => internal("the agent's card is too large"),
+                })
             }),
         }
     }
 }
 
-/// Whether a card is asked for that can be read here, and by which way. Over gRPC it is no JSON, and passes.
-fn asked<B>(request: &Request<B>) -> Option<(Door, Kind)> {
+/// How a card is asked for.
+#[derive(Clone, Copy, Debug)]
+enum Form {
+    Json(Kind),
+    Grpc(Layout),
+}
+
+/// Whether a card is asked for, and by which way.
+fn asked<B>(request: &Request<B>) -> Option<(Door, Form)> {
     let call = request.extensions().get::<Call>();
     let extended = call.filter(|call| call.operation() == Some(Operation::GetExtendedAgentCard));
-    let kind = match extended.and_then(Call::binding) {
-        Some(Binding::JsonRpc) => Kind::Result,
-        Some(Binding::HttpJson) => Kind::Card,
+    let form = match extended.and_then(Call::binding) {
+        Some(Binding::JsonRpc) => Form::Json(Kind::Result),
+        Some(Binding::HttpJson) => Form::Json(Kind::Card),
+        Some(Binding::Grpc) => Form::Grpc(match extended.and_then(Call::version) {
+            Some(version) if version < ProtocolVersion::V1_0 => Layout::V03,
+            _ => Layout::V1,
+        }),
         _ => {
             let reads = matches!(*request.method(), Method::GET | Method::HEAD);
             let path = request.uri().path();
-            (reads && WELL_KNOWN.iter().any(|known| path.ends_with(known))).then_some(Kind::Card)?
+            (reads && WELL_KNOWN.iter().any(|known| path.ends_with(known))).then_some(Form::Json(Kind::Card))?
         }
     };
-    Some((request.extensions().get::<Door>()?.clone(), kind))
+    Some((request.extensions().get::<Door>()?.clone(), form))
 }
 
 /// Takes the caller's conditions out: they are about the card as it is shown here, of which the agent knows nothing. What
@@ -113,6 +139,9 @@ fn ours<B>(request: &mut Request<B>) -> Vec<HeaderValue> {
         headers.remove(name);
     }
     headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
+    if headers.contains_key(GRPC_ACCEPT_ENCODING) {
+        headers.insert(GRPC_ACCEPT_ENCODING, HeaderValue::from_static("identity"));
+    }
     conditions
 }
 
@@ -122,9 +151,7 @@ fn shown(door: &Door, kind: Kind, mut head: Parts, body: Bytes, conditions: &[He
         return Response::from_parts(head, Full::from(body));
     }
     if is_coded(&head.headers) {
-        return bad_gateway("the agent's card is in a coding that nobody asked for\n").map(|body| match body {
-            Either::Left(body) | Either::Right(body) => body,
-        });
+        return bad_gateway("the agent's card is in a coding that nobody asked for\n");
     }
     let Some(card) = door.shown(kind, &body) else { return Response::from_parts(head, Full::from(body)) };
     // Of these bytes: what was said of the agent's is no longer so.
@@ -154,9 +181,35 @@ fn names(condition: &HeaderValue, etag: &str) -> bool {
     condition.split(',').map(str::trim).any(|one| one == "*" || one.strip_prefix("W/").unwrap_or(one) == etag)
 }
 
-fn bad_gateway<R>(text: &'static str) -> Response<Either<R, Full<Bytes>>> {
-    let mut response = Response::new(Either::Right(Full::from(Bytes::from_static(text.as_bytes()))));
+fn bad_gateway(text: &'static str) -> Response<Full<Bytes>> {
+    let mut response = Response::new(Full::from(Bytes::from_static(text.as_bytes())));
     *response.status_mut() = StatusCode::BAD_GATEWAY;
+    response
+}
+
+/// The same over gRPC; or the refusal as it came.
+fn shown_as_message<R>(door: &Door, layout: Layout, mut head: Parts, whole: Collected<Bytes>) -> Response<Shown<R>> {
+    let trailers = whole.trailers().cloned();
+    let mut body = whole.to_bytes();
+    let is_ok = trailers.as_ref().and_then(|trailers| trailers.get("grpc-status")).is_some_and(|status| status == "0");
+    if is_ok {
+        let Some(card) = grpc_card::shown(door, layout, &body) else {
+            return internal("the agent's card cannot be read");
+        };
+        head.headers.remove(CONTENT_LENGTH);
+        body = card.into();
+    }
+    let trailers = at_once(trailers.map(Ok));
+    Response::from_parts(head, Either::Right(Either::Right(Full::from(body).with_trailers(trailers))))
+}
+
+/// A refusal of the gateway's own, over gRPC: a head that is its own trailers.
+fn internal<R>(text: &'static str) -> Response<Shown<R>> {
+    let mut response = Response::new(Either::Right(Either::Left(Full::default())));
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/grpc"));
+    headers.insert("grpc-status", HeaderValue::from_static("13"));
+    headers.insert("grpc-message", HeaderValue::from_static(text));
     response
 }
 

@@ -1,6 +1,7 @@
 //! The agent's places, as callers get to them through the gateway.
 
 use std::{
+    borrow::Cow,
     hash::{DefaultHasher, Hash, Hasher},
     sync::Arc,
 };
@@ -75,13 +76,18 @@ impl Door {
                 let binding = ["protocolBinding", "transport"].iter().find_map(|name| interface.get(*name)?.as_str());
                 let binding = binding.map(str::to_owned);
                 let Some(Value::String(url)) = interface.get_mut("url") else { return true };
-                if let Some(shown) = self.interface(url, binding.as_deref()) {
-                    *url = shown;
-                }
-                // A path of its own is what a gRPC client cannot call: it would not get to the tenant.
-                self.prefix.is_empty() || !is_grpc(binding.as_deref()) || self.is_elsewhere(url)
+                let Some(shown) = self.listed(url, binding.as_deref()) else { return false };
+                *url = shown.into_owned();
+                true
             });
         }
+    }
+
+    /// The URL of an interface as a card lists it here; `None` if it lists it not.
+    pub(crate) fn listed<'a>(&self, url: &'a str, binding: Option<&str>) -> Option<Cow<'a, str>> {
+        let shown = self.interface(url, binding).map_or(Cow::Borrowed(url), Cow::Owned);
+        // A path of its own is what a gRPC client cannot call: it would not get to the tenant.
+        (self.prefix.is_empty() || !is_grpc(binding) || self.is_elsewhere(&shown)).then_some(shown)
     }
 
     fn is_elsewhere(&self, grpc: &str) -> bool {
@@ -90,7 +96,7 @@ impl Door {
     }
 
     /// Where an interface is to be called, if it is one of the agent's.
-    fn interface(&self, url: &str, binding: Option<&str>) -> Option<String> {
+    pub(crate) fn interface(&self, url: &str, binding: Option<&str>) -> Option<String> {
         if !is_grpc(binding) {
             return self.inward(url);
         }

@@ -7,13 +7,13 @@
 //! ```
 //!
 //! Paths are kept, HTTP/1.1 and HTTP/2 without TLS are spoken on both sides, all three bindings go through, and streams
-//! are flushed event by event. Cards are shown with the gateway's own address in them. Over gRPC an extended card passes
-//! as it is.
+//! are flushed event by event. Cards are shown with the gateway's own address in them.
 
 mod admin;
 mod args;
 mod cards;
 mod door;
+mod grpc_card;
 mod guard;
 mod headers;
 mod in_flight;

@@ -421,9 +421,20 @@ fn card(headers: &HeaderMap, shared: &Shared) -> Response<Frames> {
 }
 
 fn extended(binding: &Binding, headers: &HeaderMap, shared: &Shared) -> Response<Frames> {
-    // Of the message, a name and nothing else: what passes is not read.
-    let grpc = messages::field(1, "extended");
     let mut card = card_json(headers, shared);
+    let interface = |url: &str, binding: &str| {
+        messages::field(3, [messages::field(1, url), messages::field(2, binding), messages::field(4, "1.0")].concat())
+    };
+    let interfaces = card["supportedInterfaces"].as_array().unwrap().iter();
+    let interfaces =
+        interfaces.flat_map(|one| interface(one["url"].as_str().unwrap(), one["protocolBinding"].as_str().unwrap()));
+    let grpc = [
+        messages::field(1, "extended"),
+        interfaces.collect(),
+        messages::field(5, "1"),
+        messages::field(13, messages::field(1, "e30")),
+    ]
+    .concat();
     card["name"] = "extended".into();
     whole(binding, binding.result(card, grpc))
 }

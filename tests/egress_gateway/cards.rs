@@ -1,13 +1,16 @@
 //! Cards are shown as the gateway's own.
 
+use std::net::SocketAddr;
+
 use http::{HeaderValue, Method};
 use serde_json::Value;
 
 use crate::{
-    agent::Agent,
+    agent::{Agent, framed},
     asks::{Ask, Grpc, Rest, Rpc, get},
     client::{Caller, Http},
     gateway::Gateway,
+    messages,
 };
 
 const CARD: &str = "/.well-known/agent-card.json";
@@ -101,9 +104,30 @@ async fn extended_ones_too() {
     assert_eq!(urls(&answer["result"])[0], at);
     let card = Caller::of(Rest, gateway.addr).call(Rest.ask(Ask::Card)).await.json();
     assert_eq!((&card["name"], urls(&card)[0]), (&"extended".into(), &*at));
-    // Over gRPC it passes as it is, its trailers with it.
+    // Over gRPC its signatures are gone too, and its trailers are there.
     let answer = Caller::of(Grpc, gateway.addr).call(Grpc.ask(Ask::Card)).await;
-    assert_eq!(answer, Answered::from(&agent).await);
+    let agents = Answered::from(&agent).await;
+    let of = |at: &str, host: &str| {
+        let interface = |url: &str, binding: &str| {
+            let fields = [messages::field(1, url), messages::field(2, binding), messages::field(4, "1.0")];
+            messages::field(3, fields.concat())
+        };
+        [
+            messages::field(1, "extended"),
+            interface(&format!("{at}/a2a"), "JSONRPC"),
+            interface(&format!("{at}/rest"), "HTTP+JSON"),
+            interface(host, "GRPC"),
+            interface("https://elsewhere.example/a2a", "WEBSOCKET"),
+            messages::field(5, "1"),
+        ]
+        .concat()
+    };
+    let signed = |addr: SocketAddr| of(&format!("http://{addr}"), &addr.to_string());
+    let signatures = messages::field(13, messages::field(1, "e30"));
+    assert_eq!(agents.body[..], framed(&[signed(agent.addr), signatures].concat()));
+    assert_eq!(answer.body[..], framed(&signed(gateway.addr)));
+    assert_eq!((answer.status, &answer.trailers), (agents.status, &agents.trailers));
+    assert!(answer.trailers.is_some_and(|trailers| trailers["grpc-status"] == "0"));
 }
 
 /// What the agent itself answers over gRPC.

@@ -225,13 +225,13 @@ async fn a_request_that_was_still_queued_when_its_connection_closed_was_not_sent
         .build::<_, CallBody<Full<Bytes>>>(service_fn(connect));
 
     let first = tokio::spawn(client.request(send().map(CallBody::unread)));
-    tokio::task::yield_now().await;
-    let mut peer = loop {
-        match theirs.lock().unwrap().take() {
-            Some(peer) => break peer,
-            None => tokio::task::yield_now().await,
-        }
-    };
+    let peer_of = || theirs.lock().unwrap().take();
+    let mut peer = peer_of();
+    while peer.is_none() {
+        tokio::task::yield_now().await;
+        peer = peer_of();
+    }
+    let mut peer = peer.unwrap();
     assert!(peer.read(&mut [0; 4096]).await.unwrap() > 0);
     peer.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}").await.unwrap();
     let answer = first.await.unwrap().unwrap();

@@ -24,6 +24,9 @@ mod cards;
 #[allow(dead_code, reason = "its tests are built, and do not run here")]
 #[path = "../../../../examples/egress_gateway/door.rs"]
 mod door;
+#[allow(dead_code, reason = "its tests are built, and do not run here")]
+#[path = "../../../../examples/egress_gateway/grpc_card.rs"]
+mod grpc_card;
 #[path = "../../../../examples/egress_gateway/guard.rs"]
 mod guard;
 #[allow(dead_code, reason = "its tests are built, and do not run here")]

@@ -96,6 +96,8 @@ impl Call {
             (Client::Js, "JSONRPC") => {
                 (if invalid { "InvalidAgentResponseError" } else { "JsonRpcTransportError" }, false)
             }
+            // Nobody tells them to: the agent that does such things speaks 1.0 alone.
+            (Client::Python03 | Client::Js03, _) => unreachable!("{client:?} made {self:?}"),
             (Client::Js, _) => (if invalid { "InvalidAgentResponseError" } else { "A2AError" }, invalid),
         };
         if tells { format!("{error} {outcome}/{class}") } else { error.to_owned() }

@@ -23,6 +23,10 @@ pub(crate) enum Client {
     Python,
     /// @a2a-js/sdk 1.3.
     Js,
+    /// a2a-sdk 0.3.
+    Python03,
+    /// @a2a-js/sdk 0.3.
+    Js03,
 }
 
 /// What a caller has of one call.
@@ -49,7 +53,8 @@ impl Ended {
 
     /// Whether an agent said no; anything else that ends a call is no answer to compare.
     pub(crate) fn refused(&self) -> bool {
-        self.message.as_deref().is_some_and(|message| message.contains("content type") || message.contains("only text"))
+        let words = ["content type", "only text", "415 Unsupported Media Type"];
+        self.message.as_deref().is_some_and(|message| words.iter().any(|word| message.contains(word)))
     }
 
     /// The error's text, without the time that a server puts into it.
@@ -66,13 +71,20 @@ impl Ended {
 }
 
 impl Client {
-    pub(crate) const ALL: [Self; 3] = [Self::Rust, Self::Python, Self::Js];
+    pub(crate) const ALL: [Self; 5] = [Self::Rust, Self::Python, Self::Js, Self::Python03, Self::Js03];
+
+    /// Whether it speaks 0.3, and nothing else.
+    pub(crate) fn is_old(self) -> bool {
+        matches!(self, Self::Python03 | Self::Js03)
+    }
 
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Rust => "rust",
             Self::Python => "python-1.3",
             Self::Js => "js-1.3",
+            Self::Python03 => "python-0.3",
+            Self::Js03 => "js-0.3",
         }
     }
 
@@ -93,16 +105,17 @@ impl Client {
         let words: Vec<_> = calls.iter().map(|call| [call.binding, call.case.mode, call.case.text]).collect();
         let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("servers");
         let mut command = match self {
-            Self::Js => {
+            Self::Js | Self::Js03 => {
                 // A module's imports are looked for beside it.
-                let program = crate::sdk::beside(&self.folder(), &programs.join("js-1.3/client.mjs"));
+                let program = crate::sdk::beside(&self.folder(), &programs.join(self.name()).join("client.mjs"));
                 let mut command = Command::new("node");
                 command.arg(program.map_err(|error| error.to_string())?);
                 command
             }
             _ => {
+                let program = if self.is_old() { "client_0_3.py" } else { "client_1_3.py" };
                 let mut command = Command::new(self.folder().join("bin/python"));
-                command.arg(programs.join("python/client_1_3.py")).env("PYTHONDONTWRITEBYTECODE", "1");
+                command.arg(programs.join("python").join(program)).env("PYTHONDONTWRITEBYTECODE", "1");
                 command
             }
         };
@@ -112,12 +125,17 @@ impl Client {
             Ok(output) => output.map_err(|error| format!("{}: {error}", self.name()))?,
             Err(_) => return Err(format!("{} did not come to an end", self.name())),
         };
-        let ends: Vec<Ended> = serde_json::from_slice(&output.stdout).map_err(|error| {
+        let mut ends: Vec<Ended> = serde_json::from_slice(&output.stdout).map_err(|error| {
             let (out, said) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
             format!("{}: {error} in {out:?}: {said}", self.name())
         })?;
         if ends.len() != calls.len() {
             return Err(format!("{}: {} answers to {} calls", self.name(), ends.len(), calls.len()));
+        }
+        // Some name the address that they called.
+        let here = at.to_string();
+        for message in ends.iter_mut().filter_map(|ended| ended.message.as_mut()) {
+            *message = message.replace(&here, "the agent");
         }
         Ok(ends)
     }

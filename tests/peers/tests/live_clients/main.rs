@@ -88,7 +88,7 @@ async fn run(allow_missing: bool) -> Result<usize, String> {
     println!("== an agent that does as it is told, with the gateway and without");
     let agent = Agent::start().await;
     let gateway = Gateway::start(agent.addr, &BOUNDS);
-    for client in &installed {
+    for client in installed.iter().filter(|client| !client.is_old()) {
         compare(*client, &calls(&BINDINGS, GOOD), agent.addr, gateway.addr, &mut judge).await?;
         let bad = calls(&BINDINGS, BAD);
         for (call, ended) in bad.iter().zip(client.call(gateway.addr, &bad).await?) {
@@ -101,14 +101,17 @@ async fn run(allow_missing: bool) -> Result<usize, String> {
         }
     }
 
-    for server in [Sdk::Rust, Sdk::Python1, Sdk::Js1].into_iter().filter(|sdk| sdk.is_installed()) {
+    for server in Sdk::ALL.into_iter().filter(|sdk| sdk.is_installed()) {
         println!("\n== the server of {}, with the gateway and without", server.name());
         let serving = server.start(&["full"]).await?;
         let at = SocketAddr::from(([127, 0, 0, 1], serving.ports("full").http));
         let gateway = Gateway::start(at, &BOUNDS);
-        for client in &installed {
+        let is_old = matches!(server, Sdk::Python03 | Sdk::Js03);
+        for client in installed.iter().filter(|client| client.is_old() == is_old) {
             // What they serve over gRPC has an address of its own.
-            compare(*client, &calls(&BINDINGS[..2], VERBS), at, gateway.addr, &mut judge).await?;
+            let mut calls = calls(&BINDINGS[..2], VERBS);
+            calls.retain(|call| understand(server, *client, call));
+            compare(*client, &calls, at, gateway.addr, &mut judge).await?;
         }
     }
 
@@ -118,6 +121,18 @@ async fn run(allow_missing: bool) -> Result<usize, String> {
     }
     println!("\n{:.0} s\n{passed} passed, {failed} failed", began.elapsed().as_secs_f64());
     Ok(failed)
+}
+
+/// Whether the SDK's own client understands what this server answers, gateway or none.
+fn understand(server: Sdk, client: Client, call: &Call) -> bool {
+    let streams = call.binding == "HTTP+JSON" && call.case.mode == "stream";
+    match (server, client) {
+        // Its events are written over several lines, which the other SDK takes one by one.
+        (Sdk::Python03, Client::Js03) => !streams,
+        // A stream that it refuses it breaks off.
+        (Sdk::Python03, _) => !(streams && call.case.text == "typed0"),
+        _ => true,
+    }
 }
 
 fn line(client: Client, call: &Call, words: &str) -> String {
