@@ -7,6 +7,7 @@ mod ask;
 mod body;
 mod check;
 mod expect;
+mod guarded;
 mod peer;
 mod plan;
 mod poll;
@@ -15,8 +16,9 @@ mod run;
 pub use self::{
     ask::{Ask, Dialect},
     body::Scripted,
-    check::{check, check_drops},
+    check::{check, check_drops, check_guarded, check_guarded_drops},
     expect::Expect,
+    guarded::{Guarded, Host, Says},
     peer::Peer,
     plan::{Caller, Caps, Coding, End, Head, Pause, Plan, Readiness, Trailers},
     poll::{Polled, Polls},

@@ -126,6 +126,9 @@ impl Caller {
     pub const PATIENT: Self = Self { pause: Duration::ZERO, restless: false, drops: None };
 }
 
+/// A peer that keeps its reader's thread busy is asked for the time only now and then.
+const BUSY: Duration = ms(10);
+
 const fn ms(milliseconds: u64) -> Duration {
     Duration::from_millis(milliseconds)
 }
@@ -164,8 +167,8 @@ impl Plan {
             5 => End::Reset,
             6 | 7 => End::Hang,
             8 => End::Endless(text, each),
-            9 => End::Flood(text, each.max(ms(1))),
-            10 => End::Trailers(each.max(ms(1))),
+            9 => End::Flood(text, each.clamp(ms(1), BUSY)),
+            10 => End::Trailers(each.clamp(ms(1), BUSY)),
             _ => End::Clean,
         };
         let caller = Caller {
