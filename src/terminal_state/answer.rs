@@ -1,34 +1,161 @@
 //! Judges an answer as a whole, or a stream, whatever binding it comes over.
 
+use bytes::Bytes;
+use http::{HeaderMap, Response, response::Parts};
+
+use super::pieces::Pieces;
 use crate::wire::{
-    Expected, Facts, Flaw, GrpcExpected, GrpcJudge, GrpcStreamJudge, JsonRpcId, Judge, Progress, Step, StreamJudge,
-    TaskState, Tolerated,
+    Expected, Facts, Flaw, GrpcExpected, GrpcJudge, GrpcStatus, GrpcStreamJudge, JsonRpcId, Judge, Progress, Step,
+    StreamJudge, TaskState, Tolerated,
+    grpc::frame::{Framing, PREFIX},
 };
 
+/// What the whole is to become.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// A unary result.
+    #[default]
+    Result,
+    /// One result where a stream was asked.
+    Downgrade,
+    /// What an error status says.
+    Refusal,
+}
+
+/// What an answer that is judged as a whole should be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum WholeExpected {
+    Json(Expected),
+    Message {
+        expected: GrpcExpected,
+        /// It may be compressed.
+        coded: bool,
+        max: usize,
+    },
+}
+
+/// An answer that is judged as a whole, as far as it came.
+///
+/// A judge is kept only for more than one frame. A single one, as most answers are, is judged where it ends.
+#[derive(Default)]
+pub(super) struct Answer {
+    pub(super) head: Option<Parts>,
+    pub(super) purpose: Purpose,
+    /// `None` before the head, and where nothing is to be judged.
+    pub(super) expected: Option<WholeExpected>,
+    pub(super) judge: Option<Box<AnswerJudge>>,
+    pub(super) pieces: Pieces,
+    pub(super) trailers: Option<Box<HeaderMap>>,
+    /// The body went on behind what is kept of it.
+    pub(super) truncated: bool,
+}
+
+impl Answer {
+    /// Hands the head on, with this body.
+    #[inline]
+    pub(super) fn response<B>(&mut self, body: B) -> Response<B> {
+        match self.head.take() {
+            Some(head) => Response::from_parts(head, body),
+            None => Response::new(body),
+        }
+    }
+
+    /// Of an answer that is not handed on.
+    pub(super) fn take_headers(&mut self) -> HeaderMap {
+        self.head.take().map(|head| head.headers).unwrap_or_default()
+    }
+
+    /// What a gRPC answer that is at its end says of itself.
+    #[inline]
+    pub(super) fn grpc_status(&self) -> Option<GrpcStatus<'_>> {
+        let of_trailers = self.trailers.as_deref().and_then(GrpcStatus::of);
+        of_trailers.or_else(|| self.head.as_ref().and_then(|head| GrpcStatus::of(&head.headers)))
+    }
+
+    /// Takes in what came. A flaw is given where reading on makes no sense.
+    #[inline]
+    pub(super) fn take_in(&mut self, data: Bytes) -> Option<Flaw> {
+        let flaw = if self.may_wait(&data) { None } else { self.judge_on(&data) };
+        self.pieces.push(data);
+        flaw
+    }
+
+    /// Whether these bytes need not be judged before the next come, or the end: of gRPC, one message that is there whole.
+    #[inline]
+    fn may_wait(&self, data: &[u8]) -> bool {
+        if !self.pieces.is_empty() || self.judge.is_some() {
+            return false;
+        }
+        match self.expected {
+            Some(WholeExpected::Message { max, .. }) => {
+                let whole = Framing::new().whole(data).filter(|(prefix, _)| !prefix.compressed);
+                whole.is_some_and(|(_, message)| message.len() <= max && PREFIX + message.len() == data.len())
+            }
+            _ => true,
+        }
+    }
+
+    #[inline(never)]
+    fn judge_on(&mut self, data: &[u8]) -> Option<Flaw> {
+        self.judge_so_far()?.feed(data)
+    }
+
+    /// A judge of what came.
+    #[cold]
+    fn judge_so_far(&mut self) -> Option<&mut AnswerJudge> {
+        if self.judge.is_none() {
+            self.judge = Some(Box::new(AnswerJudge::of(self.expected?, &self.pieces)));
+        }
+        self.judge.as_deref_mut()
+    }
+
+    /// What came says this of its task.
+    #[cold]
+    pub(super) fn facts(&mut self, id: &JsonRpcId) -> Facts {
+        match self.judge_so_far() {
+            Some(AnswerJudge::Json(judge)) => {
+                judge.finish(id);
+                judge.facts().clone()
+            }
+            Some(AnswerJudge::Grpc(judge)) => judge.facts().clone(),
+            None => Facts::default(),
+        }
+    }
+}
+
 /// Of an answer that is judged as a whole.
+#[allow(clippy::large_enum_variant, reason = "it is boxed where it is kept")]
 pub(super) enum AnswerJudge {
     Json(Judge),
     Grpc(GrpcJudge),
 }
 
 impl AnswerJudge {
-    /// Reads on. A flaw is given where reading on makes no sense.
-    #[inline]
-    pub(super) fn feed(&mut self, bytes: &[u8]) -> Option<Flaw> {
+    /// Of what came so far.
+    pub(super) fn of(expected: WholeExpected, pieces: &Pieces) -> Self {
+        let mut judge = match expected {
+            WholeExpected::Json(expected) => Self::Json(Judge::new(expected)),
+            WholeExpected::Message { expected, coded, max } => {
+                let mut judge = GrpcJudge::new(expected, max);
+                if coded {
+                    judge.allow_compressed();
+                }
+                Self::Grpc(judge)
+            }
+        };
+        for piece in pieces.iter() {
+            judge.feed(piece);
+        }
+        judge
+    }
+
+    fn feed(&mut self, bytes: &[u8]) -> Option<Flaw> {
         match self {
             Self::Json(judge) => {
                 judge.feed(bytes);
                 None
             }
             Self::Grpc(judge) => judge.feed(bytes),
-        }
-    }
-
-    #[inline]
-    pub(super) fn facts(&self) -> &Facts {
-        match self {
-            Self::Json(judge) => judge.facts(),
-            Self::Grpc(judge) => judge.facts(),
         }
     }
 }

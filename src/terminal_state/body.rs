@@ -78,6 +78,7 @@ where
     type Data = Bytes;
     type Error = CallError;
 
+    #[inline]
     fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, CallError>>> {
         match self.project().kind.project() {
             KindProj::Replay { replay } => Poll::Ready(replay.next().map(Ok)),

@@ -50,6 +50,8 @@ pub(super) struct Deadlines {
     moved: bool,
     event: bool,
     bytes_since_event: bool,
+    /// Something may be due before any timer that was set so far fires.
+    sooner: bool,
     total_at: Instant,
     total: Duration,
     head: Duration,
@@ -57,6 +59,7 @@ pub(super) struct Deadlines {
 
 impl Deadlines {
     /// A call that began at `began` (in `CallLayer`) and is dispatched at `now`.
+    #[inline]
     pub(super) fn new(began: Instant, now: Instant, head: Duration, total: Duration) -> Self {
         Self {
             phase: Phase::Head,
@@ -67,6 +70,7 @@ impl Deadlines {
             moved: false,
             event: false,
             bytes_since_event: false,
+            sooner: false,
             total_at: began + total,
             total,
             head,
@@ -77,11 +81,15 @@ impl Deadlines {
     pub(super) fn set_total(&mut self, began: Instant, total: Duration) {
         self.total = total;
         self.total_at = began + total;
+        self.sooner = true;
     }
 
     /// Goes over to a phase, which begins at the next look at the clock.
+    #[inline]
     pub(super) fn enter(&mut self, phase: Phase) {
         self.phase = phase;
+        // The others' bounds are no shorter than the floor of the timer.
+        self.sooner |= phase == Phase::Linger;
         self.since = None;
         self.moved = true;
     }
@@ -93,6 +101,7 @@ impl Deadlines {
         }
     }
 
+    #[inline]
     pub(super) fn note_bytes(&mut self) {
         self.moved = true;
         self.bytes_since_event = true;
@@ -105,7 +114,19 @@ impl Deadlines {
         self.gap_so_far = None;
     }
 
+    /// Whether something may be due before a timer that was set for the earliest that there was, its floor minded.
+    #[inline]
+    pub(super) fn may_be_sooner(&self) -> bool {
+        self.sooner
+    }
+
+    /// The timer is set anew.
+    pub(super) fn clear_sooner(&mut self) {
+        self.sooner = false;
+    }
+
     /// Whether the next Pending has to look at the clock: something happened since the last look.
+    #[inline]
     pub(super) fn wants_look(&self) -> bool {
         self.moved
     }
@@ -134,6 +155,7 @@ impl Deadlines {
     }
 
     /// Looks at the clock: what was noted happened now.
+    #[inline]
     pub(super) fn look(&mut self, now: Instant) {
         if self.since.is_none() {
             self.since = Some(now);
@@ -154,6 +176,7 @@ impl Deadlines {
     }
 
     /// What ends the call at the latest.
+    #[inline]
     pub(super) fn total(&self) -> Due {
         Due { at: self.total_at, class: Class::Total, bound: self.total }
     }
@@ -216,6 +239,23 @@ mod tests {
         d.enter(Phase::Linger);
         d.look(t + 4 * S);
         assert_eq!(due(&d, t), (Class::Success, 6 * S));
+    }
+
+    /// The timer stands no later than its floor allows, so that only what counts for less than that can be due before it.
+    #[test]
+    fn only_linger_and_another_total_may_be_due_before_the_timer() {
+        let (mut d, t) = started();
+        for phase in [Phase::FirstEvent, Phase::Body, Phase::Events, Phase::AuthWait] {
+            d.enter(phase);
+            d.note_event();
+            d.look(t + S);
+            assert!(!d.may_be_sooner(), "{phase:?}");
+        }
+        d.enter(Phase::Linger);
+        assert!(d.may_be_sooner());
+        d.clear_sooner();
+        d.set_total(t, S);
+        assert!(d.may_be_sooner());
     }
 
     #[test]

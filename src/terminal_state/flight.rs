@@ -13,7 +13,7 @@ use pin_project_lite::pin_project;
 use tokio::{task::coop, time::Instant};
 
 use super::{
-    answer::AnswerJudge,
+    answer::Answer,
     contained::Panicked,
     deadline::{Deadlines, Due, Phase},
     layer::Config,
@@ -29,7 +29,7 @@ use crate::{
     limits::{Bounds, LimitOverrides},
     outcome::{Class, Observe, Outcome, OutcomeKind},
     transport::{self, Fault},
-    wire::{Facts, Flaw, GrpcJudge, JsonRpcId, Judge, TaskState, Tolerated, Verdict},
+    wire::{Facts, Flaw, GrpcExpected, JsonRpcId, TaskState, Tolerated},
 };
 
 /// So many frames may come without a Pending before the clock is read, and so many bytes: a timer alone does not bound
@@ -61,8 +61,18 @@ impl<O> Timed<O>
 where
     O: Observe,
 {
-    pub(super) fn boxed(flight: Flight<O>) -> Boxed<O> {
-        Box::pin(Self { timer: Timer::default(), flight })
+    /// A call in flight, as [`Flight::new`] makes one. The place comes first, so that it is written where it stays.
+    #[inline(always)]
+    pub(super) fn boxed(
+        config: Arc<Config<O>>,
+        call: Call,
+        overrides: Option<&LimitOverrides>,
+        asked_total: Option<Duration>,
+        unread: bool,
+    ) -> Boxed<O> {
+        let place = Box::new_uninit();
+        let flight = Flight::new(config, call, overrides, asked_total, unread);
+        Box::into_pin(Box::write(place, Self { timer: Timer::default(), flight }))
     }
 
     pub(super) fn get(&self) -> &Flight<O> {
@@ -75,31 +85,24 @@ where
 
     /// After a Pending: which bound was reached, if any.
     pub(super) fn poll_bounds(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Due> {
-        let mut this = self.project();
-        let flight = this.flight;
+        let this = self.project();
+        let (mut timer, flight) = (this.timer, this.flight);
         flight.frames_unchecked = 0;
         flight.bytes_unchecked = 0;
-        let mut now = flight.deadlines.wants_look().then(Instant::now);
+        let now = flight.deadlines.wants_look().then(Instant::now);
         if let Some(now) = now {
             flight.deadlines.look(now);
         }
-        let floor = flight.limits().floor;
-        loop {
-            let due = flight.deadlines.due(flight.limits());
-            if now.is_some_and(|now| now >= due.at) {
-                return Poll::Ready(due);
-            }
-            if this.timer.as_mut().poll(cx, now.unwrap_or(flight.dispatched), due.at, floor).is_pending() {
-                flight.pending = true;
-                // Where the task's budget is spent, the timer does not say whether it fired.
-                let reached = !coop::has_budget_remaining() && Instant::now() >= due.at;
-                return if reached { Poll::Ready(due) } else { Poll::Pending };
-            }
-            let fired = Instant::now();
-            flight.deadlines.look(fired);
-            this.timer.as_mut().rearm(fired, flight.deadlines.due(flight.limits()).at, floor);
-            now = Some(fired);
+        // Nothing is due before the timer fires; and where the task has budget left, the timer says whether it did.
+        if timer.is_ahead_of(now)
+            && !flight.deadlines.may_be_sooner()
+            && coop::has_budget_remaining()
+            && timer.as_mut().poll_set(cx).is_pending()
+        {
+            flight.pending = true;
+            return Poll::Pending;
         }
+        flight.poll_due(timer, now, cx)
     }
 }
 
@@ -110,10 +113,12 @@ where
     pub(super) config: Arc<Config<O>>,
     pub(super) call: Call,
     pub(super) seen: Seen,
-    /// Of an answer that is judged as a whole. It lives here because here nothing is moved.
-    pub(super) judge: AnswerJudge,
+    /// What gRPC it should be.
+    pub(super) grpc: Option<GrpcExpected>,
+    /// It lives here because here nothing is moved.
+    pub(super) answer: Answer,
     /// Where the request went, if the call does not say so itself.
-    target: Option<Uri>,
+    pub(super) target: Option<Uri>,
     own_bounds: Option<Box<Bounds>>,
     /// The time that the request itself gives the call.
     asked_total: Option<Duration>,
@@ -126,7 +131,8 @@ where
     pending: bool,
     /// The last frame came after a Pending.
     waited: bool,
-    origin: Option<Box<Origin>>,
+    /// What the request was, where the task may be asked for.
+    pub(super) origin: Option<Box<Origin>>,
     settled: bool,
     /// Of the answer's body, for the outcome.
     bytes: u64,
@@ -140,33 +146,29 @@ impl<O> Flight<O>
 where
     O: Observe,
 {
-    pub(super) fn new(
+    #[inline(always)]
+    fn new(
         config: Arc<Config<O>>,
         call: Call,
-        target: Option<Uri>,
         overrides: Option<&LimitOverrides>,
         asked_total: Option<Duration>,
-        origin: Option<Box<Origin>>,
         unread: bool,
     ) -> Self {
         let dispatched = clock::now();
         let began = call.began().unwrap_or(dispatched);
         let shared = config.bounds(&call);
-        let own_bounds =
-            overrides.map(|by| Box::new(Bounds::new(shared.overridden(by).cut_to_total(call.is_streaming()))));
+        let own_bounds = overrides.map(|by| own_bounds(shared, by, call.is_streaming()));
         let limits = own_bounds.as_deref().unwrap_or(shared);
         let total = total_of(limits, call.is_streaming(), asked_total);
         let deadlines = Deadlines::new(began, dispatched, head_of(&call, limits, unread), total);
-        let judge = match shape::grpc(&call) {
-            None => AnswerJudge::Json(Judge::new(shape::foreign_method())),
-            Some(expected) => AnswerJudge::Grpc(GrpcJudge::new(expected, limits.max_unary_body)),
-        };
+        let grpc = shape::grpc(&call);
         Self {
             config,
             call,
             seen: Seen::default(),
-            judge,
-            target,
+            grpc,
+            answer: Answer::default(),
+            target: None,
             own_bounds,
             asked_total,
             deadlines,
@@ -176,7 +178,7 @@ where
             bytes_unchecked: 0,
             pending: false,
             waited: false,
-            origin,
+            origin: None,
             settled: false,
             bytes: 0,
             first_event: None,
@@ -185,6 +187,30 @@ where
         }
     }
 
+    /// Compares with what is due, and sets the timer for it.
+    #[inline(never)]
+    fn poll_due(&mut self, mut timer: Pin<&mut Timer>, mut now: Option<Instant>, cx: &mut Context<'_>) -> Poll<Due> {
+        let floor = self.limits().floor;
+        self.deadlines.clear_sooner();
+        loop {
+            let due = self.deadlines.due(self.limits());
+            if now.is_some_and(|now| now >= due.at) {
+                return Poll::Ready(due);
+            }
+            if timer.as_mut().poll(cx, now.unwrap_or(self.dispatched), due.at, floor).is_pending() {
+                self.pending = true;
+                // Where the task's budget is spent, the timer does not say whether it fired.
+                let reached = !coop::has_budget_remaining() && Instant::now() >= due.at;
+                return if reached { Poll::Ready(due) } else { Poll::Pending };
+            }
+            let fired = Instant::now();
+            self.deadlines.look(fired);
+            timer.as_mut().rearm(fired, self.deadlines.due(self.limits()).at, floor);
+            now = Some(fired);
+        }
+    }
+
+    #[inline]
     pub(super) fn limits(&self) -> &Bounds {
         self.own_bounds.as_deref().unwrap_or_else(|| self.config.bounds(&self.call))
     }
@@ -198,24 +224,16 @@ where
     }
 
     /// Notes what the beginning of a whole answer says of its task.
+    #[cold]
     pub(super) fn note_what_came(&mut self) {
-        self.verdict();
-        let facts = self.judge.facts().clone();
+        let id = self.call.id().unwrap_or(&JsonRpcId::Other);
+        let facts = self.answer.facts(id);
         self.note_facts(&facts);
     }
 
     /// The id to compare answers with; one that nobody read agrees with every other.
     pub(super) fn id(&self) -> &JsonRpcId {
         self.call.id().unwrap_or(&JsonRpcId::Other)
-    }
-
-    /// What the judge of the whole answer says; of a gRPC one its status says more.
-    pub(super) fn verdict(&mut self) -> Option<Verdict> {
-        let id = self.call.id().unwrap_or(&JsonRpcId::Other);
-        match &mut self.judge {
-            AnswerJudge::Json(judge) => Some(judge.finish(id)),
-            AnswerJudge::Grpc(_) => None,
-        }
     }
 
     pub(super) fn status(&self) -> StatusCode {
@@ -276,10 +294,16 @@ where
 
     /// After a frame was judged: which bound was reached, if so much came without a Pending that the clock is due to
     /// be read.
+    #[inline(always)]
     pub(super) fn check_bounds(&mut self) -> Option<Due> {
         if self.frames_unchecked < FRAMES_UNCHECKED && self.bytes_unchecked < BYTES_UNCHECKED {
             return None;
         }
+        self.check_bounds_now()
+    }
+
+    #[inline(never)]
+    fn check_bounds_now(&mut self) -> Option<Due> {
         self.frames_unchecked = 0;
         self.bytes_unchecked = 0;
         let now = Instant::now();
@@ -288,6 +312,7 @@ where
     }
 
     /// A failure of this call, with what was seen so far.
+    #[cold]
     pub(super) fn failure(&self, kind: OutcomeKind, class: Class, what: &'static str) -> Failure {
         let call = match &self.target {
             Some(target) => self.call.clone().with_target(target.clone()),
@@ -409,14 +434,14 @@ where
     }
 
     /// The call ended well, as the judge of its whole answer read it.
-    pub(super) fn succeed_as_judged(&mut self) {
+    #[inline]
+    pub(super) fn succeed_as_judged(&mut self, facts: &Facts) {
         if std::mem::replace(&mut self.settled, true) {
             return;
         }
         if !self.config.observer.listens() {
             return;
         }
-        let facts = self.judge.facts();
         let task_id = Some(facts.task_id.as_str()).filter(|id| !id.is_empty());
         self.observe(OutcomeKind::Success, Class::Success, None, task_id, facts.state, facts.tolerated);
     }
@@ -518,6 +543,11 @@ where
             span: self.span.as_ref(),
         });
     }
+}
+
+#[cold]
+fn own_bounds(shared: &Bounds, by: &LimitOverrides, stream: bool) -> Box<Bounds> {
+    Box::new(Bounds::new(shared.overridden(by).cut_to_total(stream)))
 }
 
 /// The whole of a call; no longer than the request itself gives it.

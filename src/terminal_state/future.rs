@@ -16,7 +16,7 @@ use pin_project_lite::pin_project;
 
 use super::{
     TerminalStateBody,
-    answer::{AnswerJudge, StreamExpected},
+    answer::{Purpose, StreamExpected, WholeExpected},
     body::Replay,
     contained::Contained,
     flight::{Boxed, Flight, Rescue},
@@ -25,8 +25,7 @@ use super::{
     live::Live,
     passing::Passing,
     rescue::Rescued,
-    shape,
-    whole::{Purpose, Whole},
+    whole,
 };
 use crate::{
     call::Binding,
@@ -59,7 +58,7 @@ pin_project! {
         /// Waiting for the head.
         Head { #[pin] future: Contained<F> },
         /// Reading an answer that is judged as a whole.
-        Whole { #[pin] body: Contained<B>, whole: Whole },
+        Whole { #[pin] body: Contained<B> },
         /// Waiting for the first event of a stream.
         First { live: Option<Pin<Box<Live<B, O>>>> },
         /// Asking what became of the task of a failed call.
@@ -119,20 +118,18 @@ where
                             let shape = BodyShape { length: body.size_hint().lower(), is_empty: body.is_end_stream() };
                             match head_came(&head, shape, timed.as_mut().flight()) {
                                 Start::Whole { purpose, expected } => {
-                                    let whole = Whole::new(head, purpose, expected, timed.as_mut().flight());
-                                    this.state.set(State::Whole { body, whole });
+                                    whole::begin(head, purpose, expected, timed.as_mut().flight());
+                                    this.state.set(State::Whole { body });
                                     continue;
                                 }
                                 Start::Stream(expected) => {
                                     let Some(flight) = this.flight.take() else { return Poll::Pending };
-                                    let live = Box::pin(Live::new(body, head, expected, flight));
-                                    Next::State(State::First { live: Some(live) })
+                                    this.state.set(State::first(body, head, expected, flight));
+                                    continue;
                                 }
                                 Start::Pass { read_along } => {
                                     let Some(flight) = this.flight.take() else { return Poll::Pending };
-                                    let passing = Passing::new(&head, read_along, flight);
-                                    let body = TerminalStateBody::passing(body, passing);
-                                    Next::Done(Ok(Response::from_parts(head, body)))
+                                    Next::Done(Ok(passing(body, head, read_along, flight)))
                                 }
                                 Start::Failed(error) => Next::Done(Err(error)),
                             }
@@ -153,9 +150,9 @@ where
                         }
                     }
                 }
-                StateProj::Whole { body, whole } => {
+                StateProj::Whole { body } => {
                     let Some(timed) = this.flight.as_mut() else { return Poll::Pending };
-                    match ready!(whole.poll(body, cx, timed.as_mut())) {
+                    match ready!(whole::poll(body, cx, timed.as_mut())) {
                         Ok(response) => Next::Done(Ok(response.map(TerminalStateBody::replay))),
                         Err(error) => failed(error, timed.as_mut().flight()),
                     }
@@ -170,18 +167,8 @@ where
                     })
                 }
                 StateProj::Rescue { rescue, error } => {
-                    let Some(flight) = this.flight.as_mut().map(|timed| timed.as_mut().flight()) else {
-                        return Poll::Pending;
-                    };
-                    let rescued = ready!(rescue.as_mut().poll(cx));
-                    let Some(error) = error.take() else { return Poll::Pending };
-                    Next::Done(match rescued {
-                        Some(rescued) => Ok(rescued_response(rescued, flight)),
-                        None => {
-                            flight.fail(&error);
-                            Err(error)
-                        }
-                    })
+                    let Some(timed) = this.flight.as_mut() else { return Poll::Pending };
+                    Next::Done(ready!(poll_rescue(rescue, error, cx, timed.as_mut().flight())))
                 }
             };
             match next {
@@ -197,7 +184,56 @@ where
     }
 }
 
+impl<F, B, O> State<F, B, O>
+where
+    B: Body<Data = Bytes>,
+    B::Error: Into<BoxError>,
+    O: Observe,
+{
+    #[inline(never)]
+    fn first(body: Contained<B>, head: Parts, expected: StreamExpected, flight: Boxed<O>) -> Self {
+        Self::First { live: Some(Box::pin(Live::new(body, head, expected, flight))) }
+    }
+}
+
+#[inline(never)]
+fn passing<B, O>(
+    body: Contained<B>,
+    head: Parts,
+    read_along: Option<Expected>,
+    flight: Boxed<O>,
+) -> Response<TerminalStateBody<B, O>>
+where
+    B: Body<Data = Bytes>,
+    O: Observe,
+{
+    let passing = Passing::new(&head, read_along, flight);
+    Response::from_parts(head, TerminalStateBody::passing(body, passing))
+}
+
+#[cold]
+fn poll_rescue<B, O>(
+    rescue: &mut Rescue,
+    error: &mut Option<CallError>,
+    cx: &mut Context<'_>,
+    flight: &mut Flight<O>,
+) -> Poll<Output<B, O>>
+where
+    O: Observe,
+{
+    let rescued = ready!(rescue.as_mut().poll(cx));
+    let Some(error) = error.take() else { return Poll::Pending };
+    Poll::Ready(match rescued {
+        Some(rescued) => Ok(rescued_response(rescued, flight)),
+        None => {
+            flight.fail(&error);
+            Err(error)
+        }
+    })
+}
+
 /// A call failed before it had an answer to give: unless its task can be asked for, that is its end.
+#[cold]
 fn failed<F, B, O>(error: CallError, flight: &mut Flight<O>) -> Next<F, B, O>
 where
     O: Observe,
@@ -213,7 +249,7 @@ where
 
 /// What to do about the body behind a head.
 enum Start {
-    Whole { purpose: Purpose, expected: Option<Expected> },
+    Whole { purpose: Purpose, expected: Option<WholeExpected> },
     Stream(StreamExpected),
     Pass { read_along: Option<Expected> },
     Failed(CallError),
@@ -233,7 +269,7 @@ where
     O: Observe,
 {
     flight.seen.status = Some(head.status);
-    if let Some(expected) = shape::grpc(&flight.call) {
+    if let Some(expected) = flight.grpc {
         return grpc_head_came(head, body, expected, flight);
     }
     let (purpose, expected) = match judging::plan(&flight.call, head.status, &head.headers) {
@@ -245,8 +281,8 @@ where
             return Start::Failed(error);
         }
         Plan::ErrorBody => (Purpose::Refusal, None),
-        Plan::Whole(expected) => (Purpose::Result, Some(expected)),
-        Plan::Downgrade(expected) => (Purpose::Downgrade, Some(expected)),
+        Plan::Whole(expected) => (Purpose::Result, Some(WholeExpected::Json(expected))),
+        Plan::Downgrade(expected) => (Purpose::Downgrade, Some(WholeExpected::Json(expected))),
     };
     // A length that is declared too large need not be read to be refused.
     if purpose != Purpose::Refusal && body.length > flight.limits().max_unary_body as u64 {
@@ -257,10 +293,15 @@ where
     Start::Whole { purpose, expected }
 }
 
+#[inline(never)]
 fn grpc_head_came<O>(head: &Parts, body: BodyShape, expected: GrpcExpected, flight: &mut Flight<O>) -> Start
 where
     O: Observe,
 {
+    let whole = |coded| {
+        let expected = WholeExpected::Message { expected, coded, max: flight.limits().max_unary_body };
+        Start::Whole { purpose: Purpose::Result, expected: Some(expected) }
+    };
     let broken = match grpc::plan(head.status, &head.headers) {
         GrpcPlan::Messages { coded } if flight.call.is_streaming() => {
             return Start::Stream(StreamExpected::Messages { expected, coded });
@@ -270,12 +311,7 @@ where
         {
             Some((Class::TooLarge, "the body is larger than max_unary_body"))
         }
-        GrpcPlan::Messages { coded } => {
-            if let (AnswerJudge::Grpc(judge), true) = (&mut flight.judge, coded) {
-                judge.allow_compressed();
-            }
-            return Start::Whole { purpose: Purpose::Result, expected: None };
-        }
+        GrpcPlan::Messages { coded } => return whole(coded),
         GrpcPlan::ErrorBody => return Start::Whole { purpose: Purpose::Refusal, expected: None },
         GrpcPlan::Broken(class, what) => Some((class, what)),
         GrpcPlan::Refused => None,
@@ -294,11 +330,12 @@ where
             Start::Failed(error)
         }
         // A status is there, or it would not have refused.
-        None => Start::Whole { purpose: Purpose::Result, expected: None },
+        None => whole(false),
     }
 }
 
 /// The head alone says that this is no answer: the body is not waited for.
+#[cold]
 fn broken_by_head<O>(head: &Parts, class: Class, what: &'static str, flight: &Flight<O>) -> CallError
 where
     O: Observe,

@@ -1,7 +1,7 @@
 //! What to do with an answer, by its head.
 
 use http::{
-    HeaderMap, StatusCode,
+    HeaderMap, HeaderValue, StatusCode,
     header::{CONTENT_ENCODING, CONTENT_TYPE, DATE, RETRY_AFTER},
 };
 use std::time::Duration;
@@ -38,14 +38,14 @@ pub(super) const CODED: &str =
 pub(super) const MEDIA: &str = "the answer is of a media type that no success has";
 
 pub(super) fn plan(call: &Call, status: StatusCode, headers: &HeaderMap) -> Plan {
-    let media = media_type(headers);
+    let (media, coding) = declares(headers);
     let Some(expected) = shape::expected(call) else {
-        let json_rpc = call.binding() == Some(Binding::JsonRpc) && media.is_json() && coding(headers).is_none();
+        let json_rpc = call.binding() == Some(Binding::JsonRpc) && media.is_json() && coding.is_none();
         return Plan::Pass { read_along: json_rpc.then(shape::foreign_method) };
     };
     if !status.is_success() {
         let decides = super::status::by_status_alone(status).is_some();
-        return match coding(headers) {
+        return match coding {
             Some(_) if !decides => Plan::Broken(Class::ContentEncoding, CODED),
             _ => Plan::ErrorBody,
         };
@@ -64,13 +64,27 @@ pub(super) fn plan(call: &Call, status: StatusCode, headers: &HeaderMap) -> Plan
     };
     match plan {
         Plan::Broken(..) => plan,
-        _ if coding(headers).is_some() => Plan::Broken(Class::ContentEncoding, CODED),
+        _ if coding.is_some() => Plan::Broken(Class::ContentEncoding, CODED),
         _ => plan,
     }
 }
 
+/// Media type and content coding, found in one pass: most heads are short, and a look-up costs as much as a few headers.
+#[inline]
+fn declares(headers: &HeaderMap) -> (MediaType, Option<&str>) {
+    let (mut media, mut has_coding) = (None, false);
+    for (name, value) in headers {
+        if *name == CONTENT_TYPE {
+            media = media.or(Some(value));
+        } else if *name == CONTENT_ENCODING {
+            has_coding = true;
+        }
+    }
+    (MediaType::of(media.map(HeaderValue::as_bytes)), if has_coding { coding(headers) } else { None })
+}
+
 pub(super) fn media_type(headers: &HeaderMap) -> MediaType {
-    MediaType::of(headers.get(CONTENT_TYPE).map(http::HeaderValue::as_bytes))
+    MediaType::of(headers.get(CONTENT_TYPE).map(HeaderValue::as_bytes))
 }
 
 /// The content coding, if there is one.

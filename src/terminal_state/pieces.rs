@@ -82,6 +82,12 @@ impl Pieces {
         }
     }
 
+    /// The first piece as it came.
+    #[inline]
+    pub(super) fn first(&self) -> Option<&[u8]> {
+        self.first.as_deref()
+    }
+
     pub(super) fn iter(&self) -> impl Iterator<Item = &[u8]> {
         self.first.iter().map(|bytes| &bytes[..]).chain(self.more.iter().flat_map(|more| more.iter()))
     }

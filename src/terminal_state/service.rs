@@ -8,7 +8,7 @@ use std::{
 };
 
 use bytes::Bytes;
-use http::{HeaderValue, Method, Request, Response};
+use http::{HeaderMap, HeaderValue, Method, Request, Response};
 use http_body::Body;
 use tokio::{
     task::coop,
@@ -20,7 +20,7 @@ use super::{
     TerminalStateBody, TerminalStateFuture,
     contained::{Panicked, contain},
     deadline::LEFT_ALONE,
-    flight::{Flight, Timed},
+    flight::{Boxed, Flight, Timed},
     layer::Config,
     rescue::Origin,
 };
@@ -117,50 +117,71 @@ where
     }
 
     fn call(&mut self, mut request: Request<B>) -> Self::Future {
-        let call = call::come_past(&mut request, Rank::Terminal, &self.config.order);
-        let target = call.target().is_none().then(|| request.uri().clone());
+        let failed = self.readiness.failed.take();
+        let mut timed = self.begin(&mut request);
+        if let Some(failed) = failed {
+            return TerminalStateFuture::failed(failed.into_error(timed.as_mut().flight()));
+        }
+        if self.config.send_grpc_timeout && timed.get().call.binding() == Some(Binding::Grpc) {
+            send_timeout(request.headers_mut(), timed.get().left());
+        }
+        if self.config.catch_panics {
+            return match contain(|| self.inner.call(request)) {
+                Ok(future) => TerminalStateFuture::called(future, timed),
+                Err(panicked) => TerminalStateFuture::failed(panicked_at_once(panicked, timed.as_mut().flight())),
+            };
+        }
+        TerminalStateFuture::called(self.inner.call(request), timed)
+    }
+}
+
+impl<S, O> TerminalStateService<S, O>
+where
+    O: Observe,
+{
+    /// What is to be known of a call while it lasts.
+    #[inline(always)]
+    fn begin<B>(&self, request: &mut Request<B>) -> Boxed<O> {
+        let call = call::come_past(request, Rank::Terminal, &self.config.order);
         let overrides = request.extensions().get::<LimitOverrides>();
-        let is_grpc = call.binding() == Some(Binding::Grpc);
-        let asked = if is_grpc { call::grpc_timeout(request.headers()) } else { None };
-        let origin = match self.config.recovery {
-            Some(_) => Origin::of(&call, &request).map(Box::new),
-            None => None,
+        let asked = match call.binding() {
+            Some(Binding::Grpc) => call::grpc_timeout(request.headers()),
+            _ => None,
         };
+        let needs_target = call.target().is_none();
         // A POST that no `CallLayer` read.
         let unread = request.method() == Method::POST && call.began().is_none();
+        let mut timed = Timed::boxed(Arc::clone(&self.config), call, overrides, asked, unread);
+        let flight = timed.as_mut().flight();
+        if needs_target {
+            flight.target = Some(request.uri().clone());
+        }
+        if self.config.recovery.is_some() {
+            flight.origin = Origin::of(&flight.call, request).map(Box::new);
+        }
         #[cfg(feature = "tracing")]
-        let span = match self.config.observer.listens() {
-            true => request.extensions().get::<crate::observability::CallSpan>().cloned(),
-            false => None,
-        };
-        let mut flight = Flight::new(Arc::clone(&self.config), call, target, overrides, asked, origin, unread);
-        #[cfg(feature = "tracing")]
-        {
-            flight.span = span;
+        if self.config.observer.listens() {
+            flight.span = request.extensions().get::<crate::observability::CallSpan>().cloned();
         }
-        if is_grpc
-            && self.config.send_grpc_timeout
-            && let Ok(left) = HeaderValue::try_from(format_timeout(flight.left()))
-        {
-            request.headers_mut().insert("grpc-timeout", left);
-        }
-        match self.readiness.failed.take() {
-            None if self.config.catch_panics => match contain(|| self.inner.call(request)) {
-                Ok(future) => TerminalStateFuture::called(future, Timed::boxed(flight)),
-                Err(panicked) => {
-                    let error = flight.panicked(panicked);
-                    flight.fail(&error);
-                    TerminalStateFuture::failed(error)
-                }
-            },
-            None => TerminalStateFuture::called(self.inner.call(request), Timed::boxed(flight)),
-            Some(failed) => {
-                let error = failed.into_error(&flight);
-                flight.fail(&error);
-                TerminalStateFuture::failed(error)
-            }
-        }
+        timed
     }
+}
+
+#[inline(never)]
+fn send_timeout(headers: &mut HeaderMap, left: Duration) {
+    if let Ok(left) = HeaderValue::try_from(format_timeout(left)) {
+        headers.insert("grpc-timeout", left);
+    }
+}
+
+#[cold]
+fn panicked_at_once<O>(panicked: Panicked, flight: &mut Flight<O>) -> CallError
+where
+    O: Observe,
+{
+    let error = flight.panicked(panicked);
+    flight.fail(&error);
+    error
 }
 
 impl Readiness {
@@ -187,11 +208,13 @@ impl Readiness {
 }
 
 impl NotReady {
-    fn into_error<O>(self, flight: &Flight<O>) -> CallError
+    /// How a call ends that meets it.
+    #[cold]
+    fn into_error<O>(self, flight: &mut Flight<O>) -> CallError
     where
         O: Observe,
     {
-        match self {
+        let error = match self {
             Self::Timeout(bound) => {
                 let mut failure = flight.failure(OutcomeKind::Timeout, Class::Ready, "the client below was not ready");
                 failure.bound = Some(bound);
@@ -200,6 +223,8 @@ impl NotReady {
             }
             Self::Error(error) => flight.lost(error, true),
             Self::Panicked(panicked) => flight.panicked_unsent(panicked),
-        }
+        };
+        flight.fail(&error);
+        error
     }
 }

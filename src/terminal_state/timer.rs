@@ -22,6 +22,21 @@ pin_project! {
 }
 
 impl Timer {
+    /// Set, and for later than `now`, as far as that is known.
+    #[inline]
+    pub(super) fn is_ahead_of(&self, now: Option<Instant>) -> bool {
+        self.sleep.as_ref().is_some_and(|sleep| now.is_none_or(|now| now < sleep.deadline()))
+    }
+
+    /// Polls it as it was set. Never ready if it was not.
+    #[inline]
+    pub(super) fn poll_set(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        match self.project().sleep.as_pin_mut() {
+            Some(sleep) => sleep.poll(cx),
+            None => Poll::Pending,
+        }
+    }
+
     /// Ready when the timer fired, which says only that it is time to look at the clock.
     pub(super) fn poll(
         self: Pin<&mut Self>,

@@ -14,368 +14,347 @@ use http::{
 use http_body::Body;
 
 use super::{
-    answer::AnswerJudge,
+    answer::{AnswerJudge, Purpose, WholeExpected},
     body::Replay,
     contained::{Contained, Panicked},
     deadline::{Due, Phase},
     flight::{FRAMES_PER_POLL, Flight, Timed},
     grpc::{self, Kept},
-    judging,
-    pieces::Pieces,
-    status,
+    judging, status,
 };
 use crate::{
     error::{BoxError, CallError, PeerResponse},
     outcome::{Class, Observe},
     wire::{
-        Expected, Flaw, GrpcEnd, GrpcStatus, JsonRpcId, Payload, PeerError, Tolerated, Verdict, grpc::frame::PREFIX,
+        Facts, Flaw, GrpcEnd, GrpcJudge, JsonRpcId, Judge, Payload, PeerError, Tolerated, Verdict, grpc::frame::PREFIX,
     },
 };
 
-/// What the whole is to become.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Purpose {
-    /// A unary result.
-    Result,
-    /// One result where a stream was asked.
-    Downgrade,
-    /// What an error status says.
-    Refusal,
+/// An answer as it is read. All that came of it is in the flight.
+struct Whole<'a, O>
+where
+    O: Observe,
+{
+    flight: &'a mut Flight<O>,
 }
 
-/// What is read, as a small thing: it moves. Its judge is in the [`Flight`], which does not.
-pub(super) struct Whole {
-    head: Parts,
-    purpose: Purpose,
-    expected: Option<Expected>,
-    pieces: Pieces,
-    trailers: Option<Box<HeaderMap>>,
-    truncated: bool,
-}
-
-/// What became of the whole, and where its reader goes on.
+/// What became of the whole.
 pub(super) type Judged = Result<Response<Replay>, CallError>;
 
-impl Whole {
-    pub(super) fn new<O>(head: Parts, purpose: Purpose, expected: Option<Expected>, flight: &mut Flight<O>) -> Self
-    where
-        O: Observe,
-    {
-        flight.enter(if flight.call.is_streaming() { Phase::FirstEvent } else { Phase::Body });
-        if let (Some(expected), AnswerJudge::Json(judge)) = (expected, &mut flight.judge) {
-            judge.expect(expected);
-        }
-        Self { head, purpose, expected, pieces: Pieces::default(), trailers: None, truncated: false }
-    }
+/// Behind the head: reading begins.
+#[inline]
+pub(super) fn begin<O>(head: Parts, purpose: Purpose, expected: Option<WholeExpected>, flight: &mut Flight<O>)
+where
+    O: Observe,
+{
+    flight.enter(if flight.call.is_streaming() { Phase::FirstEvent } else { Phase::Body });
+    flight.answer.head = Some(head);
+    flight.answer.purpose = purpose;
+    flight.answer.expected = expected;
+}
 
-    /// Reads on, until there is a verdict.
-    pub(super) fn poll<B, O>(
-        &mut self,
-        mut body: Pin<&mut Contained<B>>,
-        cx: &mut Context<'_>,
-        mut timed: Pin<&mut Timed<O>>,
-    ) -> Poll<Judged>
-    where
-        B: Body<Data = Bytes>,
-        B::Error: Into<BoxError>,
-        O: Observe,
-    {
-        for _ in 0..FRAMES_PER_POLL {
-            let frame = body.as_mut().poll_frame(cx);
-            if frame.is_pending() {
-                if let Some(panicked) = body.as_mut().panicked() {
-                    return Poll::Ready(self.panicked(panicked, timed.as_mut().flight()));
-                }
-                let due = ready!(timed.as_mut().poll_bounds(cx));
-                return Poll::Ready(self.bound_reached(due, timed.as_mut().flight()));
+/// Reads on, until there is a verdict.
+pub(super) fn poll<B, O>(
+    mut body: Pin<&mut Contained<B>>,
+    cx: &mut Context<'_>,
+    mut timed: Pin<&mut Timed<O>>,
+) -> Poll<Judged>
+where
+    B: Body<Data = Bytes>,
+    B::Error: Into<BoxError>,
+    O: Observe,
+{
+    for _ in 0..FRAMES_PER_POLL {
+        let frame = body.as_mut().poll_frame(cx);
+        if frame.is_pending() {
+            if let Some(panicked) = body.as_mut().panicked() {
+                let flight = timed.as_mut().flight();
+                return Poll::Ready(Whole { flight }.panicked(panicked));
             }
+            let due = ready!(timed.as_mut().poll_bounds(cx));
             let flight = timed.as_mut().flight();
-            match ready!(frame) {
-                Some(Ok(frame)) => match frame.into_data() {
-                    Ok(data) => {
-                        flight.note_frame(data.len());
-                        if let Some(judged) = self.take_in(data, flight) {
-                            return Poll::Ready(judged);
-                        }
-                        if let Some(due) = flight.check_bounds() {
-                            return Poll::Ready(self.bound_reached(due, flight));
-                        }
-                    }
-                    Err(frame) => {
-                        self.trailers = frame.into_trailers().ok().map(Box::new);
-                        flight.note_frame(0);
-                        // Of gRPC they are the end, whatever the transport still does.
-                        if self.trailers.is_some() && matches!(flight.judge, AnswerJudge::Grpc(_)) {
-                            return Poll::Ready(self.ended(flight));
-                        }
-                        if let Some(due) = flight.check_bounds() {
-                            return Poll::Ready(self.bound_reached(due, flight));
-                        }
-                    }
-                },
-                Some(Err(error)) => return Poll::Ready(self.broke_off(error.into(), flight)),
-                None => return Poll::Ready(self.ended(flight)),
+            return Poll::Ready(Whole { flight }.bound_reached(due));
+        }
+        let mut whole = Whole { flight: timed.as_mut().flight() };
+        let judged = match ready!(frame) {
+            Some(Ok(frame)) => match frame.into_data() {
+                Ok(data) => whole.data_came(data),
+                Err(frame) => whole.trailers_came(frame.into_trailers().ok()),
+            },
+            Some(Err(error)) => Some(whole.broke_off(error.into())),
+            None => Some(whole.ended()),
+        };
+        if let Some(judged) = judged {
+            return Poll::Ready(judged);
+        }
+    }
+    // A body that is always ready must not keep its thread from everything else.
+    cx.waker().wake_by_ref();
+    Poll::Pending
+}
+
+impl<O> Whole<'_, O>
+where
+    O: Observe,
+{
+    fn data_came(&mut self, data: Bytes) -> Option<Judged> {
+        self.flight.note_frame(data.len());
+        if let Some(judged) = self.take_in(data) {
+            return Some(judged);
+        }
+        self.flight.check_bounds().map(|due| self.bound_reached(due))
+    }
+
+    fn trailers_came(&mut self, trailers: Option<HeaderMap>) -> Option<Judged> {
+        self.flight.answer.trailers = trailers.map(Box::new);
+        self.flight.note_frame(0);
+        // Of gRPC they are the end, whatever the transport still does.
+        if self.flight.answer.trailers.is_some() && self.flight.grpc.is_some() {
+            return Some(self.ended());
+        }
+        self.flight.check_bounds().map(|due| self.bound_reached(due))
+    }
+
+    fn take_in(&mut self, data: Bytes) -> Option<Judged> {
+        if self.flight.answer.purpose == Purpose::Refusal {
+            return self.keep(data);
+        }
+        let max = self.max_body();
+        let room = max - self.flight.answer.pieces.len();
+        if data.len() > room {
+            return Some(Err(self.too_large(data.slice(..room))));
+        }
+        let flaw = self.flight.answer.take_in(data)?;
+        Some(Err(self.flawed_early(flaw)))
+    }
+
+    #[cold]
+    fn flawed_early(&mut self, flaw: Flaw) -> CallError {
+        self.flight.note_what_came();
+        match flaw {
+            Flaw::TooLarge => self.flight.broken(Class::TooLarge, "the message is larger than max_unary_body"),
+            flaw => self.flight.flawed(flaw),
+        }
+    }
+
+    #[cold]
+    fn too_large(&mut self, last: Bytes) -> CallError {
+        self.flight.answer.take_in(last);
+        self.flight.note_what_came();
+        self.flight.broken(Class::TooLarge, "the body is larger than max_unary_body")
+    }
+
+    /// The first of an error's body. The rest is not waited for.
+    #[cold]
+    fn keep(&mut self, data: Bytes) -> Option<Judged> {
+        let max = self.flight.limits().max_refusal;
+        let answer = &mut self.flight.answer;
+        let room = max - answer.pieces.len().min(max);
+        answer.truncated = data.len() > room;
+        answer.pieces.push(data.slice(..data.len().min(room)));
+        answer.truncated.then(|| self.refusal(Tolerated::default()))
+    }
+
+    fn ended(&mut self) -> Judged {
+        let Some(expected) = self.flight.answer.expected.filter(|_| self.flight.answer.purpose != Purpose::Refusal)
+        else {
+            return self.refusal(Tolerated::default());
+        };
+        if let Some(judge) = self.flight.answer.judge.take() {
+            return match *judge {
+                AnswerJudge::Json(mut judge) => self.document_ended(&mut judge),
+                AnswerJudge::Grpc(judge) => self.message_ended(&judge),
+            };
+        }
+        // Nobody judges yet, so there is no second piece.
+        let piece = self.flight.answer.pieces.first().unwrap_or_default();
+        match expected {
+            WholeExpected::Json(expected) => {
+                let mut judge = Judge::new(expected);
+                judge.feed(piece);
+                self.document_ended(&mut judge)
+            }
+            WholeExpected::Message { expected, max, .. } => {
+                // A compressed message is judged as it comes.
+                let mut judge = GrpcJudge::new(expected, max);
+                judge.feed(piece);
+                self.message_ended(&judge)
             }
         }
-        // A body that is always ready must not keep its thread from everything else.
-        cx.waker().wake_by_ref();
-        Poll::Pending
     }
 
-    fn take_in<O>(&mut self, data: Bytes, flight: &mut Flight<O>) -> Option<Judged>
-    where
-        O: Observe,
-    {
-        let len = self.pieces.len().saturating_add(data.len());
-        if self.purpose == Purpose::Refusal {
-            let max = flight.limits().max_refusal;
-            let room = max - self.pieces.len().min(max);
-            self.truncated = data.len() > room;
-            self.pieces.push(data.slice(..data.len().min(room)));
-            // The rest is not waited for.
-            return self.truncated.then(|| self.refusal(flight));
-        }
-        let max = max_body(flight);
-        if len > max {
-            let room = max - self.pieces.len();
-            flight.judge.feed(&data[..room]);
-            flight.note_what_came();
-            return Some(Err(flight.broken(Class::TooLarge, "the body is larger than max_unary_body")));
-        }
-        if let Some(flaw) = flight.judge.feed(&data) {
-            flight.note_what_came();
-            return Some(Err(match flaw {
-                Flaw::TooLarge => flight.broken(Class::TooLarge, "the message is larger than max_unary_body"),
-                flaw => flight.flawed(flaw),
-            }));
-        }
-        self.pieces.push(data);
-        None
-    }
-
-    fn ended<O>(&mut self, flight: &mut Flight<O>) -> Judged
-    where
-        O: Observe,
-    {
-        if self.purpose == Purpose::Refusal {
-            return self.refusal(flight);
-        }
-        let Some(verdict) = flight.verdict() else { return self.message_ended(flight) };
+    fn document_ended(&mut self, judge: &mut Judge) -> Judged {
+        let verdict = judge.finish(self.flight.id());
+        let facts = judge.facts();
         match verdict {
-            Verdict::Valid => {
-                let tolerated = flight.judge.facts().tolerated;
-                if !tolerated.is_empty() && flight.config.strict {
-                    self.note_seen(flight);
-                }
-                if let Some(error) = flight.strictly(tolerated) {
-                    return Err(error);
-                }
-                if self.purpose == Purpose::Downgrade {
-                    return self.downgraded(flight);
-                }
-                flight.succeed_as_judged();
-                Ok(self.pass())
-            }
-            Verdict::Error => self.refusal(flight),
-            Verdict::Flawed(Flaw::Empty) if self.empty_is_due(flight) => {
-                flight.succeed_as_seen();
+            Verdict::Valid => self.valid(facts),
+            Verdict::Error => self.refusal(facts.tolerated),
+            Verdict::Flawed(Flaw::Empty) if self.empty_is_due() => {
+                self.flight.succeed_as_seen();
                 Ok(self.pass())
             }
             Verdict::Flawed(flaw) => {
-                self.note_seen(flight);
-                Err(flight.flawed(flaw))
+                self.flight.note_facts(facts);
+                Err(self.flight.flawed(flaw))
             }
         }
     }
 
     /// A gRPC answer is at its end: its status has the first word, and its message the next.
-    fn message_ended<O>(&mut self, flight: &mut Flight<O>) -> Judged
-    where
-        O: Observe,
-    {
-        let end = match &flight.judge {
-            AnswerJudge::Grpc(judge) => judge.finish(),
-            AnswerJudge::Json(_) => GrpcEnd::Empty,
-        };
-        match grpc::status_of(&self.head.headers, self.trailers.as_deref()) {
+    fn message_ended(&mut self, judge: &GrpcJudge) -> Judged {
+        let facts = judge.facts();
+        match self.flight.answer.grpc_status() {
             Some(status) if status.is_ok() => {}
-            Some(status) => return Err(self.refused(status, flight)),
+            Some(_) => {
+                self.flight.note_facts(facts);
+                return self.refusal(facts.tolerated);
+            }
             None => {
-                flight.note_what_came();
-                return Err(flight.broken(Class::Truncated, "the answer ended without grpc-status"));
+                self.flight.note_facts(facts);
+                return Err(self.flight.broken(Class::Truncated, "the answer ended without grpc-status"));
             }
         }
-        match end {
-            GrpcEnd::Message => {
-                let tolerated = flight.judge.facts().tolerated;
-                if !tolerated.is_empty() && flight.config.strict {
-                    self.note_seen(flight);
-                }
-                if let Some(error) = flight.strictly(tolerated) {
-                    return Err(error);
-                }
-                flight.succeed_as_judged();
-                Ok(self.pass())
-            }
-            GrpcEnd::Empty => Err(flight.flawed(Flaw::Empty)),
+        match judge.finish() {
+            GrpcEnd::Message => self.valid(facts),
+            GrpcEnd::Empty => Err(self.flight.flawed(Flaw::Empty)),
             GrpcEnd::Cut => {
-                flight.note_what_came();
-                Err(flight.broken(Class::Truncated, "the answer ended within its message"))
+                self.flight.note_facts(facts);
+                Err(self.flight.broken(Class::Truncated, "the answer ended within its message"))
             }
             GrpcEnd::Flawed(flaw) => {
-                self.note_seen(flight);
-                Err(flight.flawed(flaw))
+                self.flight.note_facts(facts);
+                Err(self.flight.flawed(flaw))
             }
         }
     }
 
-    /// What a `grpc-status` other than 0 says.
-    fn refused<O>(&self, status: GrpcStatus<'_>, flight: &mut Flight<O>) -> CallError
-    where
-        O: Observe,
-    {
-        flight.note_what_came();
-        let body = self.pieces.prefix(flight.limits().max_refusal);
-        let truncated = self.truncated || body.len() < self.pieces.len();
-        let kept = Kept { headers: &self.head.headers, trailers: self.trailers.as_deref(), body, truncated };
-        kept.refused(status, flight)
+    #[inline]
+    fn valid(&mut self, facts: &Facts) -> Judged {
+        if !facts.tolerated.is_empty() && self.flight.config.strict {
+            self.flight.note_facts(facts);
+            if let Some(error) = self.flight.strictly(facts.tolerated) {
+                return Err(error);
+            }
+        }
+        if self.flight.answer.purpose == Purpose::Downgrade {
+            return self.downgraded(facts);
+        }
+        self.flight.succeed_as_judged(facts);
+        Ok(self.pass())
     }
 
     /// A delete may answer with nothing, and so must who got a JSON-RPC request without an id (JSON-RPC 2.0 §4.1).
-    fn empty_is_due<O>(&self, flight: &Flight<O>) -> bool
-    where
-        O: Observe,
-    {
-        self.expected.is_some_and(|expected| expected.payload == Payload::Anything)
-            || (self.purpose == Purpose::Result && flight.call.id() == Some(&JsonRpcId::Absent))
+    fn empty_is_due(&self) -> bool {
+        let Some(WholeExpected::Json(expected)) = self.flight.answer.expected else { return false };
+        expected.payload == Payload::Anything
+            || (self.flight.answer.purpose == Purpose::Result && self.flight.call.id() == Some(&JsonRpcId::Absent))
     }
 
+    #[inline]
     fn pass(&mut self) -> Response<Replay> {
-        let replay = Replay::new(std::mem::take(&mut self.pieces), self.trailers.take());
-        Response::from_parts(self.take_head(), replay)
+        let answer = &mut self.flight.answer;
+        let replay = Replay::new(std::mem::take(&mut answer.pieces), answer.trailers.take());
+        answer.response(replay)
     }
 
     /// One result answers a streaming call: refused, or adapted into a stream of one event.
-    fn downgraded<O>(&mut self, flight: &mut Flight<O>) -> Judged
-    where
-        O: Observe,
-    {
-        self.note_seen(flight);
-        if !flight.config.adapt_downgrade {
-            return Err(flight.broken(Class::SilentDowngrade, "one JSON result where a stream was asked"));
+    #[cold]
+    fn downgraded(&mut self, facts: &Facts) -> Judged {
+        self.flight.note_facts(facts);
+        if !self.flight.config.adapt_downgrade {
+            return Err(self.flight.broken(Class::SilentDowngrade, "one JSON result where a stream was asked"));
         }
-        let event = Replay::event_of(&self.pieces);
-        let mut head = self.take_head();
-        head.headers.remove(CONTENT_LENGTH);
-        head.headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
-        flight.seen.events = 1;
-        flight.seen.tolerated.insert(Tolerated::DOWNGRADE_ADAPTED);
-        flight.succeed_as_seen();
-        Ok(Response::from_parts(head, event))
-    }
-
-    fn note_seen<O>(&self, flight: &mut Flight<O>)
-    where
-        O: Observe,
-    {
-        let facts = flight.judge.facts().clone();
-        flight.note_facts(&facts);
+        let event = Replay::event_of(&self.flight.answer.pieces);
+        let mut response = self.flight.answer.response(event);
+        response.headers_mut().remove(CONTENT_LENGTH);
+        response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+        self.flight.seen.events = 1;
+        self.flight.seen.tolerated.insert(Tolerated::DOWNGRADE_ADAPTED);
+        self.flight.succeed_as_seen();
+        Ok(response)
     }
 
     /// The answer says no, by its status or by an error object in it.
-    fn refusal<O>(&mut self, flight: &mut Flight<O>) -> Judged
-    where
-        O: Observe,
-    {
-        if matches!(flight.judge, AnswerJudge::Grpc(_))
-            && let Some(status) = grpc::status_of(&self.head.headers, self.trailers.as_deref())
+    #[cold]
+    fn refusal(&mut self, tolerated: Tolerated) -> Judged {
+        let flight = &mut *self.flight;
+        let headers = flight.answer.take_headers();
+        let trailers = flight.answer.trailers.take();
+        let kept = flight.answer.pieces.prefix(flight.limits().max_refusal);
+        let whole_len = flight.answer.pieces.len();
+        let truncated = flight.answer.truncated || kept.len() < whole_len;
+        if flight.grpc.is_some()
+            && let Some(status) = grpc::status_of(&headers, trailers.as_deref())
             && !status.is_ok()
         {
-            return Err(self.refused(status, flight));
+            let kept = Kept { headers: &headers, trailers: trailers.as_deref(), body: kept, truncated };
+            return Err(kept.refused(status, flight));
         }
-        let max = flight.limits().max_refusal;
-        let kept = self.pieces.prefix(max);
-        let peer = PeerError::parse(&kept, judging::media_type(&self.head.headers));
+        let by_status = flight.answer.purpose == Purpose::Refusal;
+        let peer = PeerError::parse(&kept, judging::media_type(&headers));
         // Larger than what is kept, and read to its end all the same: a result was due.
-        let peer = peer.or_else(|| match self.purpose {
-            Purpose::Refusal => None,
-            _ if kept.len() == self.pieces.len() => None,
-            _ => PeerError::scan(&self.pieces.prefix(usize::MAX)),
+        let peer = peer.or_else(|| match by_status || kept.len() == whole_len {
+            true => None,
+            false => PeerError::scan(&flight.answer.pieces.prefix(usize::MAX)),
         });
-        let verdict = if self.purpose == Purpose::Refusal {
+        let verdict = if by_status {
             let names_task = flight.call.task_id().is_some();
-            status::with_body(self.head.status, flight.call.binding(), names_task, peer.as_ref())
+            status::with_body(flight.status(), flight.call.binding(), names_task, peer.as_ref())
         } else {
             status::PEER_ERROR
         };
         let mut failure = flight.failure(verdict.kind, verdict.class, verdict.what);
         failure.peer = peer.map(Box::new);
-        failure.seen.tolerated = flight.judge.facts().tolerated;
-        failure.seen.retry_after = judging::retry_after(&self.head.headers);
+        failure.seen.tolerated = tolerated;
+        failure.seen.retry_after = judging::retry_after(&headers);
         failure.response = Some(PeerResponse {
-            status: self.head.status,
-            headers: self.head.headers.clone(),
-            truncated: self.truncated || kept.len() < self.pieces.len(),
+            status: flight.status(),
+            headers,
+            truncated,
             body: kept,
-            trailers: self.trailers.take().map(|trailers| *trailers),
+            trailers: trailers.map(|trailers| *trailers),
         });
         Err(CallError::new(failure))
     }
 
-    fn broke_off<O>(&mut self, error: BoxError, flight: &mut Flight<O>) -> Judged
-    where
-        O: Observe,
-    {
+    #[cold]
+    fn broke_off(&mut self, error: BoxError) -> Judged {
         if self.status_decides() {
-            self.truncated = true;
-            return self.refusal(flight);
+            self.flight.answer.truncated = true;
+            return self.refusal(Tolerated::default());
         }
-        flight.note_what_came();
-        Err(flight.cut(error))
+        self.flight.note_what_came();
+        Err(self.flight.cut(error))
     }
 
-    fn panicked<O>(&mut self, panicked: Panicked, flight: &mut Flight<O>) -> Judged
-    where
-        O: Observe,
-    {
+    #[cold]
+    fn panicked(&mut self, panicked: Panicked) -> Judged {
         if self.status_decides() {
-            self.truncated = true;
-            return self.refusal(flight);
+            self.flight.answer.truncated = true;
+            return self.refusal(Tolerated::default());
         }
-        flight.note_what_came();
-        Err(flight.panicked(panicked))
+        self.flight.note_what_came();
+        Err(self.flight.panicked(panicked))
     }
 
-    fn bound_reached<O>(&mut self, due: Due, flight: &mut Flight<O>) -> Judged
-    where
-        O: Observe,
-    {
+    #[cold]
+    fn bound_reached(&mut self, due: Due) -> Judged {
         if self.status_decides() {
-            self.truncated = true;
-            return self.refusal(flight);
+            self.flight.answer.truncated = true;
+            return self.refusal(Tolerated::default());
         }
-        flight.note_what_came();
-        Err(flight.timeout(due))
+        self.flight.note_what_came();
+        Err(self.flight.timeout(due))
     }
 
     /// Whether the head said it all, whatever becomes of the body.
     fn status_decides(&self) -> bool {
-        self.purpose == Purpose::Refusal && status::by_status_alone(self.head.status).is_some()
+        self.flight.answer.purpose == Purpose::Refusal && status::by_status_alone(self.flight.status()).is_some()
     }
 
-    fn take_head(&mut self) -> Parts {
-        std::mem::replace(&mut self.head, Response::new(()).into_parts().0)
-    }
-}
-
-/// The most that a body may have. Of gRPC it is the message that is bounded.
-fn max_body<O>(flight: &Flight<O>) -> usize
-where
-    O: Observe,
-{
-    let max = flight.limits().max_unary_body;
-    match flight.judge {
-        AnswerJudge::Json(_) => max,
-        AnswerJudge::Grpc(_) => max.saturating_add(PREFIX),
+    /// The most that a body may have. Of gRPC it is the message that is bounded.
+    fn max_body(&self) -> usize {
+        let max = self.flight.limits().max_unary_body;
+        if self.flight.grpc.is_some() { max.saturating_add(PREFIX) } else { max }
     }
 }

@@ -3,6 +3,7 @@
 //! A [`Judge`] is told what is [`Expected`], fed the bytes of one JSON document in any cut, and gives a [`Verdict`]. On the way it
 //! notes the [`Facts`] that a caller needs whatever the verdict: the task's id and state.
 
+mod name;
 mod payload;
 mod reader;
 
@@ -175,11 +176,6 @@ impl Judge {
     #[inline]
     pub fn new(expected: Expected) -> Self {
         Self { scanner: JsonScanner::new(), reader: Reader::new(expected) }
-    }
-
-    /// Sets what is expected, before the first byte.
-    pub(crate) fn expect(&mut self, expected: Expected) {
-        self.reader.expected = expected;
     }
 
     /// Begins a new document of the same kind.

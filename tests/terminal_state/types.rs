@@ -117,7 +117,7 @@ fn errors_can_be_cloned_sent_shared_and_boxed() {
 #[test]
 fn the_sizes_of_futures_and_bodies_are_guarded() {
     let sizes = [
-        ("TerminalStateFuture", size_of::<TerminalStateFuture<Answer, NotSync>>(), 208),
+        ("TerminalStateFuture", size_of::<TerminalStateFuture<Answer, NotSync>>(), 136),
         ("CallFuture", size_of::<CallFuture<TerminalStateService<Client>, NotSync>>(), 384),
         ("TerminalStateBody", size_of::<TerminalStateBody<NotSync>>(), 80),
         ("TerminalStateService", size_of::<TerminalStateService<Client>>(), 64),

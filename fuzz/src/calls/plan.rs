@@ -166,9 +166,9 @@ impl Plan {
             0..=4 => End::Clean,
             5 => End::Reset,
             6 | 7 => End::Hang,
-            8 => End::Endless(text, each),
-            9 => End::Flood(text, each.clamp(ms(1), BUSY)),
-            10 => End::Trailers(each.clamp(ms(1), BUSY)),
+            8 => End::Endless(text, each.max(ms(20))),
+            9 => End::Flood(text, BUSY),
+            10 => End::Trailers(BUSY),
             _ => End::Clean,
         };
         let caller = Caller {

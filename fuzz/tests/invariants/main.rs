@@ -15,11 +15,11 @@ use proptest::{
 use plans::{guarded, plan};
 
 fn config(cases: u32) -> Config {
-    Config { cases, failure_persistence: None, max_shrink_iters: 2048, ..Config::default() }
+    Config { cases, failure_persistence: None, max_shrink_iters: 400, ..Config::default() }
 }
 
 proptest! {
-    #![proptest_config(config(2000))]
+    #![proptest_config(config(1000))]
 
     #[test]
     fn every_call_ends_as_it_should(plan in plan()) {
@@ -28,7 +28,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(config(500))]
+    #![proptest_config(config(300))]
 
     #[test]
     fn every_call_through_all_layers_ends_as_it_should(guarded in guarded()) {

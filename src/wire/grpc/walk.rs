@@ -216,75 +216,68 @@ pub(super) fn walk_whole<R>(message: &[u8], reader: &mut R) -> Result<(), Malfor
 where
     R: Reader,
 {
-    let mut outer = [(0_usize, 0); DEPTH];
+    let mut outer: [(&[u8], Scope); DEPTH] = [(&[], 0); DEPTH];
     let mut depth = 0_usize;
-    let (mut at, mut within, mut scope) = (0, message, 0);
+    let (mut rest, mut scope) = (message, 0);
     loop {
-        while at == within.len() {
+        while rest.is_empty() {
             let Some(below) = depth.checked_sub(1) else { return Ok(()) };
             reader.leave(scope);
             depth = below;
-            let (end, around) = *outer.get(depth).ok_or(DEEP)?;
-            (within, scope) = (message.get(..end).unwrap_or_default(), around);
+            (rest, scope) = *outer.get(depth).ok_or(DEEP)?;
         }
-        let tag = varint_at(within, &mut at)?;
+        let tag = take_varint(&mut rest)?;
         let number = number_of(tag)?;
         let take = reader.field(scope, number);
         match (tag & 7, take) {
             (2, Take::Number(_)) => return Err(TYPE),
             (2, take) => {
-                let len = varint_at(within, &mut at)?;
-                let next = behind(within, at, len)?;
+                let len = take_varint(&mut rest)?;
+                let (value, behind) = split(rest, len)?;
+                rest = behind;
                 match take {
                     Take::Into(inner) => {
-                        *outer.get_mut(depth).ok_or(DEEP)? = (within.len(), scope);
+                        *outer.get_mut(depth).ok_or(DEEP)? = (behind, scope);
                         depth += 1;
-                        (within, scope) = (message.get(..next).unwrap_or_default(), inner);
+                        (rest, scope) = (value, inner);
                     }
-                    Take::Text(slot) => {
-                        reader.text(slot, within.get(at..next).unwrap_or_default(), true, true)?;
-                        at = next;
-                    }
-                    Take::Skip | Take::Number(_) => at = next,
+                    Take::Text(slot) => reader.text(slot, value, true, true)?,
+                    Take::Skip | Take::Number(_) => {}
                 }
             }
-            (0, Take::Number(slot)) => reader.number(slot, varint_at(within, &mut at)?),
+            (0, Take::Number(slot)) => reader.number(slot, take_varint(&mut rest)?),
             (0, Take::Skip) => {
-                varint_at(within, &mut at)?;
+                take_varint(&mut rest)?;
             }
-            (wire, take) => at = behind(within, at, u64::from(fixed(wire, take)?))?,
+            (wire, take) => (_, rest) = split(rest, u64::from(fixed(wire, take)?))?,
         }
     }
 }
 
-/// The place behind a value of this length.
+/// A value of this length, and what is behind it.
 #[inline(always)]
-fn behind(within: &[u8], at: usize, len: u64) -> Result<usize, Malformed> {
-    let room = within.len() - at.min(within.len());
-    usize::try_from(len).ok().filter(|len| *len <= room).map(|len| at + len).ok_or(PAST_END)
+fn split(rest: &[u8], len: u64) -> Result<(&[u8], &[u8]), Malformed> {
+    usize::try_from(len).ok().and_then(|len| rest.split_at_checked(len)).ok_or(PAST_END)
 }
 
 #[inline(always)]
-fn varint_at(within: &[u8], at: &mut usize) -> Result<u64, Malformed> {
-    match within.get(*at..) {
-        Some(&[byte, ..]) if byte < 0x80 => {
-            *at += 1;
+fn take_varint(rest: &mut &[u8]) -> Result<u64, Malformed> {
+    match **rest {
+        [byte, ref behind @ ..] if byte < 0x80 => {
+            *rest = behind;
             Ok(u64::from(byte))
         }
-        Some(&[first, second, ..]) if second < 0x80 => {
-            *at += 2;
+        [first, second, ref behind @ ..] if second < 0x80 => {
+            *rest = behind;
             Ok(u64::from(first & 0x7f) | u64::from(second) << 7)
         }
-        rest => long_varint_at(rest.unwrap_or_default(), at),
+        _ => take_long_varint(rest),
     }
 }
 
 #[cold]
-fn long_varint_at(rest: &[u8], at: &mut usize) -> Result<u64, Malformed> {
-    let mut left = rest;
-    let value = Varint::default().read(&mut left)?.ok_or(CUT)?;
-    *at += rest.len() - left.len();
-    Ok(value)
+fn take_long_varint(rest: &mut &[u8]) -> Result<u64, Malformed> {
+    Varint::default().read(rest)?.ok_or(CUT)
 }
 
 #[inline(always)]

@@ -35,6 +35,17 @@ impl<'a> Blocks<'a> {
     /// Takes the next special byte: its place, or the end.
     #[inline(always)]
     pub(super) fn take(&mut self) -> usize {
+        self.take_with(load_apart)
+    }
+
+    /// The same, for a loop that does little else.
+    #[inline(always)]
+    pub(super) fn take_in_place(&mut self) -> usize {
+        self.take_with(load)
+    }
+
+    #[inline(always)]
+    fn take_with(&mut self, load: impl Fn(&[u8], usize) -> (usize, u64)) -> usize {
         if self.ahead == 0 {
             (self.base, self.ahead) = load(self.bytes, self.base.wrapping_add(SIZE));
         }
@@ -48,6 +59,17 @@ impl<'a> Blocks<'a> {
     pub(super) fn next_special(&mut self, at: usize) -> usize {
         loop {
             let place = self.take();
+            if place >= at {
+                return place;
+            }
+        }
+    }
+
+    /// [`next_special`](Self::next_special) for a loop that does little else.
+    #[inline(always)]
+    pub(super) fn next_special_in_place(&mut self, at: usize) -> usize {
+        loop {
+            let place = self.take_in_place();
             if place >= at {
                 return place;
             }
@@ -80,6 +102,13 @@ fn load(bytes: &[u8], mut base: usize) -> (usize, u64) {
         }
         base += SIZE;
     }
+}
+
+/// The same, once for all who read tokens: copies of it in each place that takes one would crowd out, of the instruction cache,
+/// what else a call runs through.
+#[inline(never)]
+fn load_apart(bytes: &[u8], base: usize) -> (usize, u64) {
+    load(bytes, base)
 }
 
 /// The last block, which is not whole. The end counts as special, so that every search ends there.

@@ -26,22 +26,24 @@ static SIMPLE: [bool; 256] = {
 pub(super) fn skip(bytes: &[u8], mut at: usize, blocks: &mut Blocks<'_>) -> usize {
     loop {
         let rest = bytes.get(at..).unwrap_or_default();
-        at = match rest {
-            [b'\\', escaped, ..] if is_simple(*escaped) => blocks.next_special(at + 2),
+        let next = match rest {
+            [b'\\', escaped, ..] if is_simple(*escaped) => at + 2,
             [b'\\', b'u', one, two, three, four, ..]
                 if [one, two, three, four].iter().all(|digit| digit.is_ascii_hexdigit()) =>
             {
-                blocks.next_special(at + 6)
+                at + 6
             }
             [0x80..=0xff, ..] => {
                 let (length, _) = run::content(rest);
                 if !run::is_utf8(rest.get(..length).unwrap_or_default()) {
                     return at;
                 }
-                blocks.seek(at + length)
+                at = blocks.seek(at + length);
+                continue;
             }
             _ => return at,
         };
+        at = blocks.next_special_in_place(next);
     }
 }
 
@@ -50,7 +52,7 @@ pub(super) fn skip(bytes: &[u8], mut at: usize, blocks: &mut Blocks<'_>) -> usiz
 pub(super) fn end(bytes: &[u8], mut at: usize) -> Option<usize> {
     let mut blocks = Blocks::from(bytes, at);
     loop {
-        let special = blocks.take();
+        let special = blocks.take_in_place();
         if special < at {
             // It was escaped.
             continue;

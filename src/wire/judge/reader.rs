@@ -3,6 +3,7 @@
 //! There are four places of interest, one inside the other: the JSON-RPC envelope, the payload (a JSON-RPC result, or the whole of
 //! an HTTP+JSON body), the object that the payload wraps, and a status.
 
+use super::name::Name;
 use super::{Envelope, Expected, Facts, Payload, PayloadKind, Wrapping};
 use crate::wire::id::AnswerId;
 use crate::wire::json::{JsonKind, JsonVisitor, Scope, Slot};
@@ -71,19 +72,36 @@ impl Member {
         Self::Role,
     ];
 
-    fn named(key: &[u8]) -> Option<Self> {
-        Some(match key {
-            b"id" => Self::Id,
-            b"taskId" => Self::TaskId,
-            b"contextId" => Self::ContextId,
-            b"status" => Self::Status,
-            b"artifact" => Self::Artifact,
-            b"final" => Self::Final,
-            b"messageId" => Self::MessageId,
-            b"parts" => Self::Parts,
-            b"role" => Self::Role,
+    fn named(name: Name) -> Option<Self> {
+        Some(match name {
+            Name::Id => Self::Id,
+            Name::TaskId => Self::TaskId,
+            Name::ContextId => Self::ContextId,
+            Name::Status => Self::Status,
+            Name::Artifact => Self::Artifact,
+            Name::Final => Self::Final,
+            Name::MessageId => Self::MessageId,
+            Name::Parts => Self::Parts,
+            Name::Role => Self::Role,
             _ => return None,
         })
+    }
+
+    /// The kinds of scalar that it may be, a bit for each.
+    fn scalars(self) -> u8 {
+        const STRING: u8 = 1 << JsonKind::String as u8;
+        const NUMBER: u8 = 1 << JsonKind::Number as u8;
+        const BOOL: u8 = 1 << JsonKind::Bool as u8;
+        match self {
+            Self::Id | Self::TaskId | Self::ContextId | Self::MessageId | Self::Role => STRING,
+            Self::State => STRING | NUMBER,
+            Self::Final => BOOL,
+            Self::Status | Self::Artifact | Self::Parts => 0,
+        }
+    }
+
+    fn is_never_empty(self) -> bool {
+        matches!(self, Self::Id | Self::TaskId | Self::State)
     }
 
     fn bit(self) -> u16 {
@@ -214,37 +232,43 @@ impl Reader {
         self.expected.envelope == Envelope::Bare && (text || detail) && !other
     }
 
-    fn payload_key(&mut self, key: &[u8]) -> Slot {
-        if self.expected.envelope == Envelope::Bare {
-            match key {
-                b"error" => return ERROR,
-                b"code" => return CODE,
-                _ => {}
-            }
-        }
+    #[inline]
+    fn payload_key(&mut self, name: Option<Name>) -> Slot {
         if !self.is_typed() {
-            match key {
-                b"message" => return TEXT,
-                b"detail" => return DETAIL,
-                b"type" => return TYPE,
-                b"title" | b"status" | b"instance" | b"details" => {}
-                _ => self.notes.other = true,
-            }
-            return Slot::IGNORED;
+            return self.untyped_key(name);
         }
-        match key {
-            b"task" => TASK,
-            b"message" => MESSAGE,
-            b"statusUpdate" => STATUS_UPDATE,
-            b"artifactUpdate" => ARTIFACT_UPDATE,
-            b"kind" => KIND,
-            b"sessionId" if self.expected.wrapping == Wrapping::Legacy => Slot(BARE + Member::ContextId as u8),
-            _ => Self::member_key(BARE, key),
+        match name {
+            Some(Name::Error) if self.expected.envelope == Envelope::Bare => ERROR,
+            Some(Name::Code) if self.expected.envelope == Envelope::Bare => CODE,
+            Some(Name::Task) => TASK,
+            Some(Name::Message) => MESSAGE,
+            Some(Name::StatusUpdate) => STATUS_UPDATE,
+            Some(Name::ArtifactUpdate) => ARTIFACT_UPDATE,
+            Some(Name::Kind) => KIND,
+            Some(Name::SessionId) if self.expected.wrapping == Wrapping::Legacy => Slot(BARE + Member::ContextId as u8),
+            Some(name) => Self::member_key(BARE, name),
+            None => Slot::IGNORED,
         }
     }
 
-    fn member_key(base: u8, key: &[u8]) -> Slot {
-        match Member::named(key) {
+    /// Of a payload whose members are not looked at, except that it may be an error instead.
+    #[inline(never)]
+    fn untyped_key(&mut self, name: Option<Name>) -> Slot {
+        match name {
+            Some(Name::Error) if self.expected.envelope == Envelope::Bare => return ERROR,
+            Some(Name::Code) if self.expected.envelope == Envelope::Bare => return CODE,
+            Some(Name::Message) => return TEXT,
+            Some(Name::Detail) => return DETAIL,
+            Some(Name::Type) => return TYPE,
+            Some(Name::Title | Name::Status | Name::Instance | Name::Details) => {}
+            _ => self.notes.other = true,
+        }
+        Slot::IGNORED
+    }
+
+    #[inline]
+    fn member_key(base: u8, name: Name) -> Slot {
+        match Member::named(name) {
             Some(member) => Slot(base + member as u8),
             None => Slot::IGNORED,
         }
@@ -306,15 +330,8 @@ impl Reader {
     }
 
     fn member(&mut self, member: Member, is_inner: bool, kind: JsonKind, text: &[u8], cut: bool) {
-        let is_string = kind == JsonKind::String;
-        let is_proper = match member {
-            Member::Id | Member::TaskId => is_string && !text.is_empty(),
-            Member::ContextId | Member::MessageId | Member::Role => is_string,
-            Member::State => (is_string && !text.is_empty()) || kind == JsonKind::Number,
-            Member::Final => kind == JsonKind::Bool,
-            Member::Status | Member::Artifact | Member::Parts => false,
-        };
-        if !is_proper {
+        let is_proper = member.scalars() & (1 << kind as u8) != 0;
+        if !is_proper || (text.is_empty() && member.is_never_empty()) {
             return;
         }
         self.members(is_inner).proper |= member.bit();
@@ -415,19 +432,20 @@ fn wrapper_of(slot: Slot) -> Option<Wrapper> {
 
 impl JsonVisitor for Reader {
     fn key(&mut self, scope: Scope, key: &[u8]) -> Slot {
-        let slot = match scope {
-            ENVELOPE => match key {
-                b"jsonrpc" => JSONRPC,
-                b"id" => ID,
-                b"result" => RESULT,
-                b"error" => ERROR,
-                b"code" => CODE,
-                b"message" => TEXT,
+        let name = Name::of(key);
+        let slot = match (scope, name) {
+            (PAYLOAD, _) => self.payload_key(name),
+            (WRAPPED, Some(name)) => Self::member_key(INNER, name),
+            (ENVELOPE, Some(name)) => match name {
+                Name::JsonRpc => JSONRPC,
+                Name::Id => ID,
+                Name::Result => RESULT,
+                Name::Error => ERROR,
+                Name::Code => CODE,
+                Name::Message => TEXT,
                 _ => Slot::IGNORED,
             },
-            PAYLOAD => self.payload_key(key),
-            WRAPPED => Self::member_key(INNER, key),
-            STATUS if key == b"state" => {
+            (STATUS, Some(Name::State)) => {
                 let base = if self.notes.status_is_inner { INNER } else { BARE };
                 Slot(base + Member::State as u8)
             }
