@@ -122,7 +122,7 @@ pub(crate) fn plan() -> impl Strategy<Value = Plan> {
     ];
     (asks(), select(&Dialect::ALL[..])).prop_flat_map(move |(ask, dialect)| {
         let peer = (heads(ask, dialect), chunks(ask, dialect), trailers(dialect), ends());
-        (options.clone(), caps.clone(), readiness.clone(), peer, callers()).prop_map(
+        (options, caps.clone(), readiness.clone(), peer, callers()).prop_map(
             move |((strict, adapt), caps, readiness, (head, chunks, trailers, end), caller)| Plan {
                 ask,
                 dialect,
