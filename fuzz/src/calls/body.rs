@@ -17,7 +17,7 @@ use tokio::time::Sleep;
 use super::plan::{End, Pause, Plan, Trailers};
 
 /// So often a body without end is asked before its reader is taken for one that never ends.
-const PATIENCE: u32 = 500_000;
+const PATIENCE: u32 = 4_000_000;
 
 /// The body of a [`Plan`].
 #[derive(Debug)]

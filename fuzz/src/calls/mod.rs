@@ -22,5 +22,5 @@ pub use self::{
     peer::Peer,
     plan::{Caller, Caps, Coding, End, Head, Pause, Plan, Readiness, Trailers},
     poll::{Polled, Polls},
-    run::{Noted, Seen, run, runtime},
+    run::{LARGE, Noted, SMALL, Seen, run, runtime},
 };

@@ -31,9 +31,9 @@ pub fn runtime() -> Runtime {
 }
 
 /// The small caps. What is sent without end is soon above them.
-const SMALL: usize = 300;
+pub const SMALL: usize = 300;
 /// The large ones are above every planned body, and not so large that a flood takes its time.
-const LARGE: usize = 64 << 10;
+pub const LARGE: usize = 64 << 10;
 
 /// What the observer was told.
 #[derive(Clone, Debug, PartialEq)]
