@@ -162,6 +162,8 @@ impl Ask {
         let (envelope, wrapping) = match dialect {
             Dialect::V1 => (Envelope::JsonRpc, Wrapping::Member),
             Dialect::V03 => (Envelope::JsonRpc, Wrapping::Kind),
+            // Of these the names are those of 0.3.
+            Dialect::V02 if matches!(self, Self::Get | Self::Subscribe) => (Envelope::JsonRpc, Wrapping::Kind),
             Dialect::V02 => (Envelope::JsonRpc, Wrapping::Legacy),
             Dialect::Rest => (Envelope::Bare, Wrapping::Member),
             Dialect::Grpc | Dialect::GrpcV03 => return None,

@@ -17,7 +17,7 @@ use tokio::time::Sleep;
 use super::plan::{End, Pause, Plan, Trailers};
 
 /// So often a body without end is asked before its reader is taken for one that never ends.
-const PATIENCE: u32 = 200_000;
+const PATIENCE: u32 = 4_000_000;
 
 /// The body of a [`Plan`].
 #[derive(Debug)]
@@ -84,10 +84,6 @@ impl Scripted {
             }
             End::Hang => Poll::Pending,
             End::Endless(text, each) => {
-                if each.is_zero() {
-                    // Not at once, but with no time in between.
-                    tick(Duration::from_micros(50), cx);
-                }
                 ready!(self.poll_sleep(each, cx));
                 Poll::Ready(Some(Ok(Frame::data(Bytes::from_static(text.as_bytes())))))
             }

@@ -7,6 +7,7 @@ mod ask;
 mod body;
 mod check;
 mod expect;
+mod guarded;
 mod peer;
 mod plan;
 mod poll;
@@ -15,10 +16,11 @@ mod run;
 pub use self::{
     ask::{Ask, Dialect},
     body::Scripted,
-    check::{check, check_drops},
+    check::{check, check_drops, check_guarded, check_guarded_drops},
     expect::Expect,
+    guarded::{Guarded, Host, Says},
     peer::Peer,
     plan::{Caller, Caps, Coding, End, Head, Pause, Plan, Readiness, Trailers},
     poll::{Polled, Polls},
-    run::{Noted, Seen, run, runtime},
+    run::{LARGE, Noted, SMALL, Seen, run, runtime},
 };

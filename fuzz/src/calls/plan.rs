@@ -126,6 +126,9 @@ impl Caller {
     pub const PATIENT: Self = Self { pause: Duration::ZERO, restless: false, drops: None };
 }
 
+/// A peer that keeps its reader's thread busy is asked for the time only now and then.
+const BUSY: Duration = ms(10);
+
 const fn ms(milliseconds: u64) -> Duration {
     Duration::from_millis(milliseconds)
 }
@@ -163,9 +166,9 @@ impl Plan {
             0..=4 => End::Clean,
             5 => End::Reset,
             6 | 7 => End::Hang,
-            8 => End::Endless(text, each),
-            9 => End::Flood(text, each.max(ms(1))),
-            10 => End::Trailers(each.max(ms(1))),
+            8 => End::Endless(text, each.max(ms(20))),
+            9 => End::Flood(text, BUSY),
+            10 => End::Trailers(BUSY),
             _ => End::Clean,
         };
         let caller = Caller {

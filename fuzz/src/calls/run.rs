@@ -31,9 +31,9 @@ pub fn runtime() -> Runtime {
 }
 
 /// The small caps. What is sent without end is soon above them.
-const SMALL: usize = 300;
+pub const SMALL: usize = 300;
 /// The large ones are above every planned body, and not so large that a flood takes its time.
-const LARGE: usize = 64 << 10;
+pub const LARGE: usize = 64 << 10;
 
 /// What the observer was told.
 #[derive(Clone, Debug, PartialEq)]
@@ -48,7 +48,14 @@ pub struct Noted {
 }
 
 #[derive(Clone, Debug, Default)]
-struct Notes(Arc<Mutex<Vec<Noted>>>);
+pub(super) struct Notes(Arc<Mutex<Vec<Noted>>>);
+
+impl Notes {
+    /// What was told since the last time.
+    pub(super) fn take(&self) -> Vec<Noted> {
+        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
 
 impl Observe for Notes {
     fn observe(&self, outcome: &Outcome<'_>) {
@@ -79,6 +86,8 @@ pub struct Seen {
     pub paused: Duration,
     /// The caller read to the end.
     pub is_over: bool,
+    /// The stack was called.
+    pub made: bool,
     /// How often the client below was called.
     pub calls: usize,
     pub noted: Vec<Noted>,
@@ -88,25 +97,38 @@ pub struct Seen {
     pub tasks: usize,
 }
 
-/// The layer that a plan asks for.
-fn layer(plan: &Plan) -> TerminalStateBuilder {
+/// The bounds that a plan asks for.
+pub(super) fn limits(plan: &Plan) -> Limits {
     let max = match plan.caps {
         Caps::Large => LARGE,
         Caps::Small => SMALL,
     };
-    let limits = Limits::default().max_unary_body(max).max_event(max).max_refusal(max.min(1024));
-    TerminalStateLayer::builder().limits(limits).strict(plan.strict).adapt_downgrade(plan.adapt)
+    Limits::default().max_unary_body(max).max_event(max).max_refusal(max.min(1024))
+}
+
+fn layer(plan: &Plan) -> TerminalStateBuilder {
+    TerminalStateLayer::builder().limits(limits(plan)).strict(plan.strict).adapt_downgrade(plan.adapt)
 }
 
 /// Makes the call of a plan.
 #[must_use]
 pub fn run(runtime: &Runtime, plan: &Plan) -> Seen {
-    let seen = Arc::new(Mutex::new(Seen::default()));
     let notes = Notes::default();
-    let polls = Polls::default();
     let peer = Peer::new(plan.clone());
     let guard = layer(plan).observe(notes.clone()).build().expect("bounds without contradictions");
     let stack = CallLayer::new().layer(guard.layer(peer.clone()));
+    let seen = drive(runtime, plan, stack, Duration::ZERO);
+    Seen { calls: peer.calls(), noted: notes.take(), ..seen }
+}
+
+/// Makes the call through `stack`. What goes on by itself may do so for as long as `patience`.
+pub(super) fn drive<S, B>(runtime: &Runtime, plan: &Plan, stack: S, patience: Duration) -> Seen
+where
+    S: Service<http::Request<http_body_util::Full<Bytes>>, Response = http::Response<B>, Error = CallError>,
+    B: Body<Data = Bytes, Error = CallError> + Unpin,
+{
+    let seen = Arc::new(Mutex::new(Seen::default()));
+    let polls = Polls::default();
     runtime.block_on(async {
         let call = call(stack, plan.clone(), Arc::clone(&seen));
         let _over = polls.limit(call, plan.caller.drops).await;
@@ -114,10 +136,11 @@ pub fn run(runtime: &Runtime, plan: &Plan) -> Seen {
         for _ in 0..4 {
             tokio::task::yield_now().await;
         }
+        if !patience.is_zero() {
+            tokio::time::sleep(patience).await;
+        }
     });
     let mut seen = std::mem::take(&mut *seen.lock().unwrap_or_else(PoisonError::into_inner));
-    seen.calls = peer.calls();
-    seen.noted = notes.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
     seen.polls = polls.count();
     seen.wakers = polls.wakers();
     seen.tasks = runtime.metrics().num_alive_tasks();
@@ -133,7 +156,11 @@ where
     let began = Instant::now();
     let request = plan.ask.request(plan.dialect);
     let response = match stack.ready().await {
-        Ok(ready) => ready.call(request).await,
+        Ok(ready) => {
+            let response = ready.call(request);
+            note(&|seen| seen.made = true);
+            response.await
+        }
         Err(error) => Err(error),
     };
     let ended = |error: Option<CallError>| {

@@ -2,10 +2,7 @@
 
 use a2a_guard::wire::{GrpcDialect, GrpcExpected, GrpcPayload, PayloadKind, TaskState, grpc::frame::PREFIX};
 
-use super::proto::{self, Payload};
-
-/// So deep lie the messages that are read.
-const DEPTH: u8 = 4;
+use super::proto::{self, Level, Payload};
 
 /// The messages in a body.
 #[derive(Debug)]
@@ -73,7 +70,13 @@ pub struct Said {
 /// Reads a message that is all there.
 #[must_use]
 pub fn read(expected: GrpcExpected, bytes: &[u8]) -> Reading {
-    if proto::has_group(bytes, DEPTH) {
+    let level = match expected.payload {
+        GrpcPayload::SendResult => Level::Answer { is_event: false },
+        GrpcPayload::StreamEvent => Level::Answer { is_event: true },
+        GrpcPayload::Task => Level::Task,
+        GrpcPayload::Other => Level::Leaf,
+    };
+    if proto::has_group(bytes, level) {
         return Reading::Unknown;
     }
     let is_v03 = expected.dialect == GrpcDialect::V03;

@@ -173,12 +173,31 @@ pub fn anything(bytes: &[u8]) -> Result<(), prost::DecodeError> {
     <()>::decode(bytes)
 }
 
-/// Is there a group, which proto3 has not, but which prost passes over? Looked for in all that could be a message that is read.
+/// A message that is read, by what it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Level {
+    /// The answer to a send, or an event of a stream.
+    Answer { is_event: bool },
+    /// A task, or a status update.
+    Task,
+    /// One in which no other is read.
+    Leaf,
+}
+
+/// Is there a group, which proto3 has not, but which prost passes over, in a message that is read?
 #[must_use]
-pub fn has_group(bytes: &[u8], depth: u8) -> bool {
-    fields(bytes).any(|(_, wire, value)| {
-        matches!(wire, WireType::StartGroup | WireType::EndGroup)
-            || (wire == WireType::LengthDelimited && depth > 0 && has_group(value, depth - 1))
+pub fn has_group(bytes: &[u8], level: Level) -> bool {
+    fields(bytes).any(|(number, wire, value)| {
+        let inner = match (level, number) {
+            (Level::Answer { .. }, 1) | (Level::Answer { is_event: true }, 3) => Level::Task,
+            (Level::Answer { .. }, 2) | (Level::Answer { is_event: true }, 4) | (Level::Task, 3) => Level::Leaf,
+            _ => return matches!(wire, WireType::StartGroup | WireType::EndGroup),
+        };
+        match wire {
+            WireType::StartGroup | WireType::EndGroup => true,
+            WireType::LengthDelimited => has_group(value, inner),
+            _ => false,
+        }
     })
 }
 
@@ -218,24 +237,4 @@ fn fields(bytes: &[u8]) -> impl Iterator<Item = (u32, WireType, &[u8])> {
         rest = behind;
         Some((number, wire, value))
     })
-}
-
-/// Is there anything in a `google.rpc.Status` about which readers differ: lists of which not all is looked at, or a field that
-/// may be there once and is there twice? `depth` is that of its messages, and its own is 8.
-#[must_use]
-pub fn is_disputed(bytes: &[u8], depth: u8) -> bool {
-    let mut numbers: Vec<_> = fields(bytes).map(|(number, ..)| number).collect();
-    let count = numbers.len();
-    numbers.sort_unstable();
-    let repeats = numbers.windows(2).any(|pair| {
-        let is_list = match depth {
-            // Details; what may be repeated in them; the values of a list.
-            8 => true,
-            6 => matches!(pair[0], 1 | 3),
-            3 => pair[0] == 1,
-            _ => false,
-        };
-        pair[0] == pair[1] && !is_list
-    });
-    count > 60 || repeats || (depth > 0 && fields(bytes).any(|(_, _, value)| is_disputed(value, depth - 1)))
 }

@@ -47,6 +47,23 @@ struct FieldViolation {
     description: String,
 }
 
+/// The same details as prost writes them: each field once, in order, and nothing that it does not know.
+#[must_use]
+pub fn canonical(status: &[u8]) -> Option<Status> {
+    let mut status = Status::decode(status).ok()?;
+    for any in &mut status.details {
+        let value = &any.value[..];
+        any.value = match any.type_url.rsplit('/').next()? {
+            "google.rpc.ErrorInfo" => ErrorInfo::decode(value).ok()?.encode_to_vec(),
+            "google.rpc.RetryInfo" => RetryInfo::decode(value).ok()?.encode_to_vec(),
+            "google.rpc.BadRequest" => BadRequest::decode(value).ok()?.encode_to_vec(),
+            "google.protobuf.Struct" => Struct::decode(value).ok()?.encode_to_vec(),
+            _ => continue,
+        };
+    }
+    Some(status)
+}
+
 /// A detail as JSON; `None` if it is of no type that is known, or cannot be said so.
 #[must_use]
 pub fn to_json(any: &Any) -> Option<Json> {

@@ -10,8 +10,7 @@ use serde_json::json;
 use crate::{
     input::Input,
     oracle::{
-        proto,
-        rpc::{Status, to_json},
+        rpc,
         tree::{self, Members},
     },
 };
@@ -84,6 +83,28 @@ fn of_body(media: MediaType, body: &[u8]) {
 }
 
 fn of_status(choice: u8, status: &[u8]) {
+    assert_bounded(&read_status(choice, status));
+
+    // What is there twice, or is not known, is read in more than one way; so is a list of which not all is looked at.
+    let Some(canonical) = rpc::canonical(status) else { return };
+    if canonical.details.len() > 32 || canonical.details.iter().any(|any| any.value.len() > 120) {
+        return;
+    }
+    let read = read_status(choice, &canonical.encode_to_vec());
+    let message = if choice & 0x80 == 0 { &canonical.message } else { "a message" };
+    let kept = read.message.as_deref().unwrap_or_default();
+    assert!(message.starts_with(kept) && (message.len() > 1000 || kept == message), "{kept:?} of {message:?}");
+    let Some(details) = canonical.details.iter().map(rpc::to_json).collect::<Option<Vec<_>>>() else { return };
+    let body = json!({ "error": { "code": 400, "status": "X", "message": message, "details": details } });
+    let same = PeerError::parse(&serde_json::to_vec(&body).expect("JSON"), MediaType::Json).expect("an error");
+    assert_eq!(
+        (read.reason, read.retry_after, read.region, read.available_skills, read.field_violations, read.metadata),
+        (same.reason, same.retry_after, same.region, same.available_skills, same.field_violations, same.metadata),
+        "{body}"
+    );
+}
+
+fn read_status(choice: u8, status: &[u8]) -> PeerError {
     let text = match choice % 2 {
         0 => BASE64_STANDARD.encode(status),
         _ => BASE64_STANDARD_NO_PAD.encode(status),
@@ -96,27 +117,6 @@ fn of_status(choice: u8, status: &[u8]) {
     }
     fields.insert("grpc-status-details-bin", HeaderValue::from_str(&text).expect("base64"));
     let read = GrpcStatus::of(&fields).expect("a status").to_error();
-    assert_bounded(&read);
     assert_eq!(read.form, ErrorForm::Grpc);
-
-    let Ok(decoded) = Status::decode(status) else { return };
-    let retries = |any: &prost_types::Any| any.type_url.ends_with("RetryInfo") && any.value.len() > 20;
-    if decoded.details.iter().any(retries) {
-        return;
-    }
-    // Some things are read in more than one way.
-    if proto::has_group(status, 8) || proto::is_disputed(status, 8) {
-        return;
-    }
-    if choice & 0x80 != 0 {
-        assert_eq!(read.message.as_deref(), Some("a message"));
-    }
-    let Some(details) = decoded.details.iter().map(to_json).collect::<Option<Vec<_>>>() else { return };
-    let body = json!({ "error": { "code": 400, "status": "X", "message": decoded.message, "details": details } });
-    let same = PeerError::parse(&serde_json::to_vec(&body).expect("JSON"), MediaType::Json).expect("an error");
-    assert_eq!(
-        (read.reason, read.retry_after, read.region, read.available_skills, read.field_violations, read.metadata),
-        (same.reason, same.retry_after, same.region, same.available_skills, same.field_violations, same.metadata),
-        "{body}"
-    );
+    read
 }

@@ -89,15 +89,26 @@ fn violation(violation: &[u8]) -> Json {
 /// The texts in an object, and its lists of texts; nothing else of it is asked for.
 fn object(object: &[u8]) -> Map<String, Json> {
     let entry = |entry| {
-        let value = bytes(entry, 2);
-        let value = fields(value).find_map(|(number, value)| match (number, value) {
-            (3, Value::Bytes(string)) => Some(text(string).into()),
-            (6, Value::Bytes(list)) => Some(Json::Array(repeated(list, 1).map(|v| text(bytes(v, 3)).into()).collect())),
-            _ => None,
-        })?;
+        let value = match last(bytes(entry, 2))? {
+            (3, string) => text(string).into(),
+            (6, list) => {
+                let texts = repeated(list, 1).filter_map(|value| last(value).filter(|(number, _)| *number == 3));
+                Json::Array(texts.map(|(_, string)| text(string).into()).collect())
+            }
+            _ => return None,
+        };
         Some((text(bytes(entry, 1)), value))
     };
     repeated(object, 1).filter_map(entry).collect()
+}
+
+/// What a `google.protobuf.Value` is: the last of its members counts, and those that are texts, lists or objects have bytes.
+fn last(value: &[u8]) -> Option<(u32, &[u8])> {
+    let members = fields(value).filter(|(number, _)| (1..=6).contains(number));
+    match members.last()? {
+        (number, Value::Bytes(bytes)) => Some((number, bytes)),
+        _ => None,
+    }
 }
 
 /// The last value of a field; empty if there is none.
@@ -172,6 +183,17 @@ mod tests {
         let error = read_all([any("x.Unknown", Message::new()), retry, bad, own]);
         assert_eq!(error.retry_after, Some(Duration::from_millis(3500)));
         assert_eq!(error.field_violations, [("message".to_owned(), "missing".to_owned())]);
+        assert_eq!((error.region.as_deref(), error.available_skills), (Some("us"), Some(vec!["x".into()])));
+    }
+
+    /// As in JSON, and as every reader of a `oneof` has it.
+    #[test]
+    fn what_is_no_text_in_a_list_is_left_out_and_the_last_of_a_value_counts() {
+        let number = Message::new().number(4, 1);
+        let texts = Message::new().message(1, number).message(1, Message::new().text(3, "x"));
+        let skills = Message::new().text(1, "availableSkills").message(2, Message::new().message(6, texts));
+        let region = Message::new().text(1, "region").message(2, Message::new().text(3, "eu").text(3, "us"));
+        let error = read_all([any("google.protobuf.Struct", Message::new().message(1, region).message(1, skills))]);
         assert_eq!((error.region.as_deref(), error.available_skills), (Some("us"), Some(vec!["x".into()])));
     }
 

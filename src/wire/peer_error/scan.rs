@@ -77,7 +77,7 @@ impl JsonVisitor for Seen {
 
     fn scalar(&mut self, slot: Slot, kind: JsonKind, text: &[u8], _: bool) {
         let number = || std::str::from_utf8(text).ok().and_then(|text| text.parse().ok());
-        let words = |max| (kind == JsonKind::String).then(|| bounded(&String::from_utf8_lossy(text), max));
+        let words = |max| (kind == JsonKind::String).then(|| bounded(whole_characters(text), max));
         match slot {
             JSONRPC => self.jsonrpc = true,
             CODE if kind == JsonKind::Number => self.code = number(),
@@ -88,6 +88,12 @@ impl JsonVisitor for Seen {
             _ => {}
         }
     }
+}
+
+/// A text of which the end may be missing, without a character that the cut went through.
+fn whole_characters(text: &[u8]) -> &str {
+    let valid = std::str::from_utf8(text).map_or_else(|error| error.valid_up_to(), str::len);
+    text.get(..valid).and_then(|valid| std::str::from_utf8(valid).ok()).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -106,6 +112,17 @@ mod tests {
                 (ErrorForm::JsonRpc, Some(-32001), Some("no"))
             );
             assert_eq!(error.kind(Some(404)), Some(A2aError::TaskNotFound));
+        }
+    }
+
+    #[test]
+    fn a_long_message_is_never_cut_within_a_character() {
+        for before in 1019..1024 {
+            let message = format!("{}😀 and so on", "x".repeat(before));
+            let body = format!(r#"{{"jsonrpc":"2.0","id":1,"error":{{"code":-32001,"message":"{message}"}}}}"#);
+            let (scanned, parsed) =
+                (PeerError::scan(body.as_bytes()), PeerError::parse(body.as_bytes(), MediaType::Json));
+            assert_eq!(scanned.unwrap().message, parsed.unwrap().message, "{before}");
         }
     }
 
