@@ -246,6 +246,11 @@ impl CardUrl {
         self.query.as_deref()
     }
 
+    #[cfg(feature = "directory")]
+    pub(crate) fn has_user_info(&self) -> bool {
+        self.user_info
+    }
+
     /// `host`, or `host:port` where the port is not the default one.
     #[must_use]
     pub fn authority(&self) -> String {
