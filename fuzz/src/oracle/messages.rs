@@ -99,7 +99,7 @@ pub fn read(expected: GrpcExpected, bytes: &[u8]) -> Reading {
     let said = match payload {
         Payload::Nothing => return Reading::Violation,
         Payload::Message(message) => {
-            if !proto::has_content(bytes) {
+            if !proto::has_content(bytes, expected.payload == GrpcPayload::StreamEvent) {
                 return Reading::Violation;
             }
             Said {

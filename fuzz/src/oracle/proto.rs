@@ -203,10 +203,11 @@ pub fn has_group(bytes: &[u8], level: Level) -> bool {
 
 /// Does the message of an answer that is one hold anything: an id, a role, or parts?
 #[must_use]
-pub fn has_content(bytes: &[u8]) -> bool {
+pub fn has_content(bytes: &[u8], is_event: bool) -> bool {
+    let members = if is_event { 1..=4 } else { 1..=2 };
     let (mut member, mut has_content) = (0, false);
     for (number, wire, value) in fields(bytes) {
-        if wire != WireType::LengthDelimited || !(1..=4).contains(&number) {
+        if wire != WireType::LengthDelimited || !members.contains(&number) {
             continue;
         }
         // Another one takes the place of what was there, the same one is merged with it.
