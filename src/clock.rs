@@ -24,6 +24,7 @@ impl Clock {
         Self { epoch: Instant::now(), system: SystemTime::now() }
     }
 
+    #[inline]
     pub(crate) fn millis(&self, at: Instant) -> Millis {
         let since = at.saturating_duration_since(self.epoch);
         since.as_secs().saturating_mul(1000).saturating_add(u64::from(since.subsec_millis()))

@@ -8,6 +8,9 @@ pub mod card;
 pub mod card_consistency;
 mod client;
 mod clock;
+#[cfg(feature = "directory")]
+#[cfg_attr(docsrs, doc(cfg(feature = "directory")))]
+pub mod directory;
 pub mod error;
 mod flights;
 mod frames;

@@ -5,6 +5,8 @@
 
 use std::hash::Hasher;
 
+use http::Uri;
+
 const LOWER: u64 = 0x2020_2020_2020_2020;
 
 /// Each eight bytes; the last eight once more, in part, where the length is no multiple.
@@ -41,26 +43,59 @@ pub(crate) fn hash_in_any_case<H: Hasher>(bytes: &[u8], state: &mut H) {
     words(bytes, |word| state.write_u64(word | LOWER));
 }
 
+/// Texts that were cloned from one are the same bytes, which shows at once. Others of up to sixteen bytes are two words,
+/// which may overlap: to compare those takes no loop, whose end would have to be guessed.
 #[inline]
 pub(crate) fn equal(a: &[u8], b: &[u8]) -> bool {
     if a.len() != b.len() {
         return false;
     }
-    let (mut a_rest, mut b_rest) = (a, b);
-    while let (Some((a_word, a_after)), Some((b_word, b_after))) =
-        (a_rest.split_first_chunk::<8>(), b_rest.split_first_chunk::<8>())
-    {
-        if a_word != b_word {
-            return false;
-        }
-        (a_rest, b_rest) = (a_after, b_after);
+    if std::ptr::eq(a, b) {
+        return true;
     }
-    a_rest.is_empty() || last(a, a_rest) == last(b, b_rest)
+    match (ends::<8>(a), ends::<8>(b)) {
+        (Some((a_first, a_last)), Some((b_first, b_last))) => {
+            let differ = (u64::from_ne_bytes(a_first) ^ u64::from_ne_bytes(b_first))
+                | (u64::from_ne_bytes(a_last) ^ u64::from_ne_bytes(b_last));
+            differ == 0 && (a.len() <= 16 || equal_between(a, b))
+        }
+        _ => match (ends::<4>(a), ends::<4>(b)) {
+            (Some((a_first, a_last)), Some((b_first, b_last))) => {
+                let differ = (u32::from_ne_bytes(a_first) ^ u32::from_ne_bytes(b_first))
+                    | (u32::from_ne_bytes(a_last) ^ u32::from_ne_bytes(b_last));
+                differ == 0
+            }
+            _ => a.iter().eq(b),
+        },
+    }
+}
+
+#[inline]
+fn ends<const N: usize>(bytes: &[u8]) -> Option<([u8; N], [u8; N])> {
+    Some((*bytes.first_chunk()?, *bytes.last_chunk()?))
+}
+
+/// Whether what lies between the first eight bytes and the last is equal, as well.
+#[inline]
+fn equal_between(a: &[u8], b: &[u8]) -> bool {
+    let words = |bytes| <[u8]>::get(bytes, 8..).unwrap_or_default().chunks_exact(8);
+    words(a).eq(words(b))
 }
 
 #[inline]
 pub(crate) fn equal_in_any_case(a: &[u8], b: &[u8]) -> bool {
     equal(a, b) || a.eq_ignore_ascii_case(b)
+}
+
+/// Whether two URIs spell scheme and authority alike. An origin can be spelled in more ways than one; what is spelled alike
+/// need not be taken apart.
+#[inline]
+pub(crate) fn same_origin(a: &Uri, b: &Uri) -> bool {
+    a.scheme() == b.scheme()
+        && match (a.authority(), b.authority()) {
+            (Some(a), Some(b)) => equal(a.as_str().as_bytes(), b.as_str().as_bytes()),
+            _ => false,
+        }
 }
 
 /// Host and port of an authority, without user information.

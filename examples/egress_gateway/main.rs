@@ -25,8 +25,8 @@ mod upstream;
 use std::{convert::Infallible, error::Error, future::Future, io::Write, process::ExitCode};
 
 use http::Request;
+use hyper::service::service_fn;
 use tokio::net::TcpListener;
-use tower::service_fn;
 
 #[tokio::main]
 async fn main() -> ExitCode {

@@ -1,12 +1,6 @@
 //! One request on its way through.
 
-use std::{
-    convert::Infallible,
-    future::Future,
-    pin::Pin,
-    sync::Arc,
-    task::{Context, Poll},
-};
+use std::{convert::Infallible, future::Future, pin::Pin, sync::Arc};
 
 use a2a_guard::{BoxError, card::Origin};
 use bytes::Bytes;
@@ -17,8 +11,8 @@ use http::{
     uri::{Authority, PathAndQuery},
 };
 use http_body_util::{BodyExt, Full};
-use hyper::body::Incoming;
-use tower::{Service, ServiceExt};
+use hyper::{body::Incoming, service::Service};
+use tower::ServiceExt;
 
 use crate::{
     args::Args,
@@ -106,11 +100,7 @@ impl Service<Request<Incoming>> for Proxy {
     type Error = Infallible;
     type Future = Pin<Box<dyn Future<Output = Result<Response<Answer>, Infallible>> + Send>>;
 
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn call(&mut self, request: Request<Incoming>) -> Self::Future {
+    fn call(&self, request: Request<Incoming>) -> Self::Future {
         let this = self.clone();
         Box::pin(async move { Ok(this.send(request).await) })
     }

@@ -5,14 +5,12 @@ use std::{convert::Infallible, future::Future, pin::pin, time::Duration};
 use a2a_guard::BoxError;
 use bytes::Bytes;
 use http::{Request, Response};
-use hyper::body::Incoming;
+use hyper::{body::Incoming, service::Service};
 use hyper_util::{
     rt::{TokioExecutor, TokioIo, TokioTimer},
     server::{conn::auto, graceful::GracefulShutdown},
-    service::TowerToHyperService,
 };
 use tokio::net::TcpListener;
-use tower::Service;
 
 /// How long a caller may take over the head of a request, and leave a connection idle.
 const HEAD: Duration = Duration::from_secs(30);
@@ -29,7 +27,7 @@ pub(crate) async fn serve<S, B>(
 ) -> bool
 where
     S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible> + Clone + Send + 'static,
-    S::Future: Send,
+    S::Future: Send + 'static,
     B: http_body::Body<Data = Bytes> + Send + 'static,
     B::Error: Into<BoxError>,
 {
@@ -51,7 +49,7 @@ where
             () = &mut end => break,
         };
         let _ = socket.set_nodelay(true);
-        let connection = server.serve_connection(TokioIo::new(socket), TowerToHyperService::new(service.clone()));
+        let connection = server.serve_connection(TokioIo::new(socket), service.clone());
         let connection = connections.watch(connection.into_owned());
         tokio::spawn(async move {
             // How a caller's connection ends is the caller's affair.

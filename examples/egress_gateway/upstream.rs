@@ -1,6 +1,7 @@
 //! The way to the agent: HTTP/1.1, and HTTP/2 by prior knowledge for gRPC, which needs it.
 
 use std::{
+    sync::Arc,
     task::{Context, Poll},
     time::Duration,
 };
@@ -32,9 +33,12 @@ const STILL_THERE: Duration = Duration::from_secs(20);
 const STREAM_WINDOW: u32 = 256 << 10;
 const CONNECTION_WINDOW: u32 = 64 << 20;
 
-/// Two clients, of which one has the call.
+/// Two clients, of which one has the call. They are shared: the stack around them is cloned for every call.
 #[derive(Clone, Debug)]
-pub(crate) struct Upstream {
+pub(crate) struct Upstream(Arc<Clients>);
+
+#[derive(Debug)]
+struct Clients {
     http1: Client<HttpConnector, Body>,
     http2: Client<HttpConnector, Body>,
 }
@@ -53,7 +57,7 @@ impl Upstream {
             .http2_initial_stream_window_size(STREAM_WINDOW)
             .http2_initial_connection_window_size(CONNECTION_WINDOW)
             .build(connector);
-        Self { http1, http2 }
+        Self(Arc::new(Clients { http1, http2 }))
     }
 }
 
@@ -69,7 +73,7 @@ impl Service<Request<Body>> for Upstream {
     fn call(&mut self, mut request: Request<Body>) -> ResponseFuture {
         let is_grpc = is_grpc(request.headers());
         *request.version_mut() = if is_grpc { Version::HTTP_2 } else { Version::HTTP_11 };
-        if is_grpc { self.http2.request(request) } else { self.http1.request(request) }
+        if is_grpc { self.0.http2.request(request) } else { self.0.http1.request(request) }
     }
 }
 

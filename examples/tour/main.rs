@@ -3,8 +3,10 @@
 //! and after how long.
 //!
 //! ```sh
-//! cargo run --release --example tour
+//! cargo run --release --example tour --features directory
 //! ```
+//!
+//! Without the feature, the last table is left out.
 //!
 //! Exits non-zero if a guarded call did not end as it should.
 
@@ -12,6 +14,8 @@ mod burst;
 mod client;
 #[path = "../support/loopback.rs"]
 mod loopback;
+#[cfg(feature = "directory")]
+mod overclaim;
 #[path = "../support/peer.rs"]
 #[allow(dead_code, reason = "shared with other examples; each uses a part of it")]
 mod peer;
@@ -52,8 +56,10 @@ async fn main() -> Result<ExitCode, BoxError> {
     println!("\n{}:\n", burst::TITLE);
     table::print(burst::HEADER, &rows)?;
 
-    let mut failed = burst_faults.len();
-    for fault in &burst_faults {
+    let (more, overclaim_faults) = overclaiming().await?;
+    let other_faults: Vec<_> = burst_faults.into_iter().chain(overclaim_faults).collect();
+    let mut failed = other_faults.len();
+    for fault in &other_faults {
         println!("NOT AS IT SHOULD BE: {fault}");
     }
     for run in runs.iter().filter(|run| !run.faults.is_empty()) {
@@ -62,10 +68,24 @@ async fn main() -> Result<ExitCode, BoxError> {
     }
     println!(
         "\n{} scenarios in {:.1} s, {failed} not as they should be",
-        runs.len() + 1,
+        runs.len() + 1 + more,
         started.elapsed().as_secs_f64()
     );
     Ok(if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// How many scenarios that was, and what is not as it should be.
+#[cfg(feature = "directory")]
+async fn overclaiming() -> Result<(usize, Vec<String>), BoxError> {
+    let (rows, faults) = overclaim::run().await?;
+    println!("\n{}:\n", overclaim::TITLE);
+    table::print(overclaim::HEADER, &rows)?;
+    Ok((1, faults))
+}
+
+#[cfg(not(feature = "directory"))]
+async fn overclaiming() -> Result<(usize, Vec<String>), BoxError> {
+    Ok((0, Vec::new()))
 }
 
 /// A scenario that was played, and what came of it.

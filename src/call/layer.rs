@@ -38,6 +38,21 @@ pub(super) struct Config {
     pub(super) order: Arc<Order>,
 }
 
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            max_body: 32 << 20,
+            read_timeout: Duration::from_secs(30),
+            skill_metadata: None,
+            region_metadata: None,
+            skill_header: None,
+            region_header: None,
+            base_path: None,
+            order: Arc::default(),
+        }
+    }
+}
+
 impl Default for CallLayer {
     fn default() -> Self {
         Self::new()
@@ -48,17 +63,7 @@ impl CallLayer {
     /// Reads at most 32 MiB for at most 30 s; skill and region are what the caller's own `Call` says.
     #[must_use]
     pub fn new() -> Self {
-        let config = Config {
-            max_body: 32 << 20,
-            read_timeout: Duration::from_secs(30),
-            skill_metadata: None,
-            region_metadata: None,
-            skill_header: None,
-            region_header: None,
-            base_path: None,
-            order: Arc::default(),
-        };
-        Self { config: Arc::new(config), observer: () }
+        Self { config: Arc::default(), observer: () }
     }
 }
 

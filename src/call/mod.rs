@@ -17,6 +17,8 @@ mod reading;
 mod service;
 mod version;
 
+#[cfg(feature = "directory")]
+pub(crate) use self::naming::of_whole;
 pub use self::{
     body::CallBody,
     facts::Call,

@@ -96,6 +96,15 @@ impl Naming {
     }
 }
 
+/// Names a call whose request is all there.
+#[cfg(feature = "directory")]
+pub(crate) fn of_whole(given: Call, parts: &Parts, body: &[u8], began: Instant) -> Call {
+    let config = Config::default();
+    let mut naming = Naming::new(&config, given, parts, began);
+    naming.feed(body);
+    naming.finish(&config, parts)
+}
+
 /// Names a call from the request's head alone, as the layers do that stand without a [`CallLayer`](crate::CallLayer).
 pub(crate) fn from_head(method: &Method, uri: &Uri, headers: &HeaderMap) -> Call {
     let mut call = Call::new();

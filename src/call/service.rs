@@ -145,7 +145,8 @@ pin_project! {
                         outcome::tell(observer, &Outcome::of_abandoned(&call).within(&parts.extensions));
                     }
                 }
-                StateProj::Readying { request: Some(request), observer, .. } => {
+                StateProj::Readying { readying: Some(readying) } => {
+                    let Readying { request, observer, .. } = &**readying;
                     if let Some(call) = request.extensions().get::<Call>() {
                         outcome::tell(observer, &Outcome::of_abandoned(call).within(request.extensions()));
                     }
@@ -163,7 +164,8 @@ pin_project! {
         B: Body,
     {
         Reading { sleep: Pin<Box<Sleep>>, waiting: Option<Box<Waiting<S, B, O>>> },
-        Readying { service: S, request: Option<Request<CallBody<B>>>, observer: O },
+        // Boxed too: a future is as large as its largest state, and most never come here.
+        Readying { readying: Option<Box<Readying<S, B, O>>> },
         Called { #[pin] future: F },
     }
 }
@@ -178,6 +180,16 @@ where
     parts: Parts,
     naming: Naming,
     reading: Reading<B>,
+    observer: O,
+}
+
+/// A call that is named, and waits for its turn.
+struct Readying<S, B, O>
+where
+    B: Body,
+{
+    service: S,
+    request: Request<CallBody<B>>,
     observer: O,
 }
 
@@ -211,14 +223,17 @@ where
                     let Waiting { service, config, mut parts, mut naming, reading, observer } = *waiting;
                     let call = naming.finish(&config, &parts);
                     parts.extensions.insert(call);
-                    let request = Some(Request::from_parts(parts, reading.into_body()));
-                    State::Readying { service, request, observer }
+                    let request = Request::from_parts(parts, reading.into_body());
+                    State::Readying { readying: Some(Box::new(Readying { service, request, observer })) }
                 }
-                StateProj::Readying { service, request, .. } => {
-                    ready!(service.poll_ready(cx))?;
-                    let Some(request) = request.take() else {
+                StateProj::Readying { readying } => {
+                    if let Some(readying) = readying {
+                        ready!(readying.service.poll_ready(cx))?;
+                    }
+                    let Some(readying) = readying.take() else {
                         return Poll::Pending;
                     };
+                    let Readying { mut service, request, .. } = *readying;
                     State::Called { future: service.call(request) }
                 }
                 StateProj::Called { future } => return future.poll(cx),

@@ -30,6 +30,7 @@ use crate::{
 
 pin_project! {
     /// The future of [`CardConsistencyService`](super::CardConsistencyService).
+    // Most calls go at once. They have nothing `before`, and what they have is not moved from one state to another.
     pub struct CardConsistencyFuture<S, B, R = Direct, O = ()>
     where
         S: Service<Request<CallBody<B>>>,
@@ -37,9 +38,12 @@ pin_project! {
         O: Observe,
     {
         #[pin]
-        state: State<S, B, R, O, S::Future>,
+        calling: Option<S::Future>,
+        // Of a call that has gone.
+        watch: Option<Watch>,
         // Until its answer has it.
         call: Option<Call>,
+        before: Before<S, B, R, O>,
     }
 
     impl<S, B, R, O> PinnedDrop for CardConsistencyFuture<S, B, R, O>
@@ -50,31 +54,32 @@ pin_project! {
     {
         fn drop(this: Pin<&mut Self>) {
             let this = this.project();
-            let (config, request) = match this.state.project() {
-                StateProj::Waiting { waiting: Some(waiting), .. } => (&waiting.config, &waiting.request),
-                StateProj::Readying { readying: Some(readying), .. } => (&readying.config, &readying.request),
-                _ => return,
-            };
-            if let Some(call) = this.call {
+            if let (Some(call), Some((config, request))) = (this.call, this.before.held_up()) {
                 config.tell_abandoned(call, request.extensions());
             }
         }
     }
 }
 
-pin_project! {
-    #[project = StateProj]
-    enum State<S, B, R, O, F>
-    where
-        B: Body,
-    {
-        Refused { error: Option<CallError> },
-        // Its wait is one for I/O, so that a box is no matter.
-        Waiting { wish: Wish, waiting: Option<Box<Waiting<S, B, R, O>>> },
-        // Boxed too: each future is as large as its largest state, and most never come here.
-        Readying { readying: Option<Box<Readying<S, B, R, O>>> },
-        Calling { #[pin] future: F, watch: Option<Watch> },
-    }
+/// Why a call does not go at once.
+enum Before<S, B, R, O>
+where
+    B: Body,
+{
+    /// It does, or has gone.
+    Nothing,
+    Refused {
+        error: Option<CallError>,
+    },
+    // Its wait is one for I/O, so that a box is no matter.
+    Waiting {
+        wish: Wish,
+        waiting: Option<Box<Waiting<S, B, R, O>>>,
+    },
+    // Boxed too: each future is as large as what it may hold, and most never come here.
+    Readying {
+        readying: Option<Box<Readying<S, B, R, O>>>,
+    },
 }
 
 /// What a call waits for.
@@ -111,8 +116,9 @@ where
     B: Body,
     O: Observe,
 {
+    #[inline]
     pub(super) fn calling(future: S::Future, call: Call, watch: Option<Watch>) -> Self {
-        Self { state: State::Calling { future, watch }, call: Some(call) }
+        Self { calling: Some(future), watch, call: Some(call), before: Before::Nothing }
     }
 
     pub(super) fn waiting(wish: Wish, waiting: Waiting<S, B, R, O>, call: Call) -> Self {
@@ -120,11 +126,15 @@ where
             Wish::Resolving { resolution } => bounded(resolution, &waiting),
             fetching => fetching,
         };
-        Self { state: State::Waiting { wish, waiting: Some(Box::new(waiting)) }, call: Some(call) }
+        Self::held_up(Before::Waiting { wish, waiting: Some(Box::new(waiting)) }, call)
     }
 
     pub(super) fn refused(error: CallError, call: &Call) -> Self {
-        Self { state: State::Refused { error: Some(error) }, call: Some(call.clone()) }
+        Self::held_up(Before::Refused { error: Some(error) }, call.clone())
+    }
+
+    fn held_up(before: Before<S, B, R, O>, call: Call) -> Self {
+        Self { calling: None, watch: None, call: Some(call), before }
     }
 }
 
@@ -140,16 +150,66 @@ where
     type Output = Result<Response<CardConsistencyBody<P>>, CallError>;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let this = self.project();
-        let mut state = this.state;
+        let mut this = self.project();
+        let Some(call) = this.call else { return Poll::Pending };
+        if !matches!(this.before, Before::Nothing) {
+            let (future, watch) = ready!(this.before.poll(cx, call))?;
+            *this.before = Before::Nothing;
+            *this.watch = Some(watch);
+            this.calling.set(Some(future));
+        }
+        let Some(future) = this.calling.as_pin_mut() else { return Poll::Pending };
+        let called = ready!(future.poll(cx));
+        let Some(call) = this.call.take() else { return Poll::Pending };
+        Poll::Ready(match called {
+            Ok(response) => {
+                let card = this.watch.take().map(|watch| watch.card);
+                Ok(CardConsistencyBody::around(response, call, card))
+            }
+            Err(error) => Err(failed(error.into(), &call, this.watch.take())),
+        })
+    }
+}
+
+#[cold]
+fn failed(error: BoxError, call: &Call, watch: Option<Watch>) -> CallError {
+    let error = lost(error, call, false);
+    if let Some(Watch { card, asked }) = watch {
+        contradiction::see(&card, asked.as_ref(), &error);
+    }
+    error
+}
+
+impl<S, B, R, O> Before<S, B, R, O>
+where
+    B: Body,
+{
+    /// What a call holds that was not sent yet.
+    fn held_up(&self) -> Option<(&Config<R, O>, &Request<CallBody<B>>)> {
+        match self {
+            Self::Waiting { waiting: Some(waiting), .. } => Some((&waiting.config, &waiting.request)),
+            Self::Readying { readying: Some(readying) } => Some((&readying.config, &readying.request)),
+            _ => None,
+        }
+    }
+
+    /// The call, once it goes.
+    #[cold]
+    #[inline(never)]
+    fn poll(&mut self, cx: &mut Context<'_>, call: &mut Call) -> Poll<Result<(S::Future, Watch), CallError>>
+    where
+        S: Service<Request<CallBody<B>>>,
+        S::Error: Into<BoxError>,
+        O: Observe,
+    {
         loop {
-            let Some(call) = this.call else { return Poll::Pending };
-            let next = match state.as_mut().project() {
-                StateProj::Refused { error } => match error.take() {
+            let next = match self {
+                Self::Nothing => return Poll::Pending,
+                Self::Refused { error } => match error.take() {
                     Some(error) => return Poll::Ready(Err(error)),
                     None => return Poll::Pending,
                 },
-                StateProj::Waiting { wish, waiting } => match wish {
+                Self::Waiting { wish, waiting } => match wish {
                     Wish::Resolving { resolution } => {
                         let resolution = ready!(resolution.as_mut().poll(cx));
                         let Some(waiting) = waiting.take() else { return Poll::Pending };
@@ -164,12 +224,12 @@ where
                                 let after = waiting.config.remembered(&waiting.request, call);
                                 let extensions = waiting.request.extensions();
                                 let error = waiting.config.refuse_until(call, failure, after, extensions);
-                                State::Refused { error: Some(error) }
+                                Self::Refused { error: Some(error) }
                             }
                         }
                     }
                 },
-                StateProj::Readying { readying } => {
+                Self::Readying { readying } => {
                     let Some(waiting) = readying else { return Poll::Pending };
                     let ready = ready!(waiting.service.poll_ready(cx));
                     let Some(Readying { mut service, request, watch, config }) = readying.take().map(|it| *it) else {
@@ -180,27 +240,10 @@ where
                         config.tell(&error, request.extensions());
                         return Poll::Ready(Err(error));
                     }
-                    State::Calling { future: service.call(request), watch: Some(watch) }
-                }
-                StateProj::Calling { future, watch } => {
-                    let called = ready!(future.poll(cx));
-                    let watch = watch.take();
-                    return Poll::Ready(match called {
-                        Ok(response) => {
-                            let Some(call) = this.call.take() else { return Poll::Pending };
-                            Ok(CardConsistencyBody::around(response, call, watch.map(|watch| watch.card)))
-                        }
-                        Err(error) => {
-                            let error = lost(error.into(), call, false);
-                            if let Some(Watch { card, asked }) = watch {
-                                contradiction::see(&card, asked.as_ref(), &error);
-                            }
-                            Err(error)
-                        }
-                    });
+                    return Poll::Ready(Ok((service.call(request), watch)));
                 }
             };
-            state.set(next);
+            *self = next;
         }
     }
 }
@@ -223,11 +266,11 @@ where
 }
 
 /// The target is known: now the card, held or fetched.
-fn resolved<S, B, R, O, F>(
+fn resolved<S, B, R, O>(
     resolution: Resolution,
     mut waiting: Box<Waiting<S, B, R, O>>,
     call: &mut Call,
-) -> State<S, B, R, O, F>
+) -> Before<S, B, R, O>
 where
     B: Body,
     O: Observe,
@@ -240,41 +283,41 @@ where
         }
         Resolution::Refused(failure) => Some(failure),
         Resolution::Later(resolution) => {
-            return State::Waiting { wish: bounded(resolution, &waiting), waiting: Some(waiting) };
+            return Before::Waiting { wish: bounded(resolution, &waiting), waiting: Some(waiting) };
         }
     };
     if let Some(failure) = failure {
-        return State::Refused { error: Some(waiting.config.refuse(call, failure, waiting.request.extensions())) };
+        return Before::Refused { error: Some(waiting.config.refuse(call, failure, waiting.request.extensions())) };
     }
     // That took a while, perhaps: a card that was fresh when the call began need not be now.
-    if let Some(card) = waiting.config.held(&waiting.request, call, clock::now()) {
+    if let Some((card, _)) = waiting.config.held(&waiting.request, call, clock::now()) {
         return with_card(card, *waiting, call);
     }
     match waiting.config.ask(&waiting.request, call) {
         Ok(ask) => {
             let left = waiting.deadline.saturating_duration_since(clock::now());
             let fetch = Box::pin(waiting.config.store.get(ask.bound(left)));
-            State::Waiting { wish: Wish::Fetching { fetch }, waiting: Some(waiting) }
+            Before::Waiting { wish: Wish::Fetching { fetch }, waiting: Some(waiting) }
         }
         Err(failure) => {
-            State::Refused { error: Some(waiting.config.refuse(call, failure, waiting.request.extensions())) }
+            Before::Refused { error: Some(waiting.config.refuse(call, failure, waiting.request.extensions())) }
         }
     }
 }
 
-fn with_card<S, B, R, O, F>(card: Arc<HeldCard>, waiting: Waiting<S, B, R, O>, call: &mut Call) -> State<S, B, R, O, F>
+fn with_card<S, B, R, O>(card: Arc<HeldCard>, waiting: Waiting<S, B, R, O>, call: &mut Call) -> Before<S, B, R, O>
 where
     B: Body,
     O: Observe,
 {
     let Waiting { service, config, mut request, .. } = waiting;
     match config.prepare(&card, call, &mut request) {
-        Ok(()) => {
+        Ok(_) => {
             let watch = Watch { asked: Asked::of(call, request.body()), card };
             let readying = Readying { service, request, watch, config };
-            State::Readying { readying: Some(Box::new(readying)) }
+            Before::Readying { readying: Some(Box::new(readying)) }
         }
-        Err(failure) => State::Refused { error: Some(config.refuse(call, failure, request.extensions())) },
+        Err(failure) => Before::Refused { error: Some(config.refuse(call, failure, request.extensions())) },
     }
 }
 

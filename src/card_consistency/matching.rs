@@ -10,7 +10,7 @@ use super::{
     FirstEventExtension,
     admission::{self, Admission},
     first_event,
-    store::{ExtendedCall, HeldCard, Matched},
+    store::{AsOf, ExtendedCall, HeldCard, Matched},
     tenant,
 };
 use crate::{
@@ -46,6 +46,14 @@ pub(super) fn base_path<'a, B>(request: &'a Request<B>, call: &Call) -> &'a str 
         Some(Binding::HttpJson) => operation_prefix(request.method(), path).unwrap_or(path),
         Some(Binding::Grpc) => split_grpc_path(path).0,
         _ => path,
+    }
+}
+
+/// What of a request's path and query tells the agent. Over JSON-RPC that is all of it: it has nothing else in them.
+pub(super) fn place<'a, B>(request: &'a Request<B>, call: &Call) -> &'a str {
+    match (call.binding(), request.uri().path_and_query()) {
+        (Some(Binding::JsonRpc), Some(all)) => all.as_str(),
+        _ => base_path(request, call),
     }
 }
 
@@ -159,19 +167,31 @@ impl Rules {
         }
     }
 
+    /// Whether a card covers a call, as it is but for its version header, that is known to find it in this epoch: what
+    /// [`apply`](Self::apply) says of it, without matching it again.
+    #[inline]
+    pub(super) fn covers<B>(&self, held: &HeldCard, epoch: u64, call: &Call, request: &Request<B>) -> bool {
+        held.memo.stands(epoch, &self.urls, call, request.uri(), place(request, call))
+            && call.capability().is_none_or(|capability| held.card().declares(capability))
+            && !(call.is_streaming() && self.first_event.is_some())
+    }
+
     /// Refuses a call that the card does not cover, and completes one that it does: version header and tenant.
-    pub(super) fn apply<B>(
+    ///
+    /// What the card remembers of such calls, if another one to the same place needs no more than [`Rules::covers`].
+    pub(super) fn apply<'c, B>(
         &self,
-        held: &HeldCard,
+        held: &'c HeldCard,
         call: &mut Call,
         request: &mut Request<CallBody<B>>,
-    ) -> Result<(), CardFailure>
+    ) -> Result<Option<&'c Matched>, CardFailure>
     where
         B: Body,
     {
         let card = held.card();
         let of_flaw = |flaw| CardFailure::of(flaw, held.location());
-        let (interface, tenant_in_path) = self.matched(held, call, request)?;
+        let (known, interface, tenant_in_path) = self.matched(held, call, request)?;
+        let mut known = known.filter(|_| self.admissions.is_empty());
         if self.strict {
             card.strict().map_err(|warning| CardFailure::MissingField {
                 field: warning.path().to_owned(),
@@ -183,6 +203,7 @@ impl Rules {
         if let (None, Some(version)) = (call.version(), interface.version().known()) {
             *call = std::mem::take(call).with_version(version);
             tell(request, call);
+            known = None;
         }
         if let Some(operation) = call.operation() {
             card.check_operation(operation).map_err(of_flaw)?;
@@ -190,39 +211,46 @@ impl Rules {
         if card.extensions().iter().any(|extension| extension.is_required()) {
             let used = extensions_of(request);
             card.check_extensions(&used, &[]).map_err(of_flaw)?;
+            known = None;
         }
         if !self.admissions.is_empty() {
             admission::check(&self.admissions, call, request.uri())?;
         }
-        let version = call.version();
-        if version == Some(ProtocolVersion::V1_0) {
-            state_version(request);
-        }
+        state_version_of(request, call);
         if let Some(extension) = self.first_event.as_ref().filter(|_| call.is_streaming())
             && let Some(bound) = held.memo.first_event(extension, || extension.read(card))
         {
             first_event::set(request, bound);
         }
-        let knows_tenants = version.is_some_and(|version| version >= ProtocolVersion::V1_0);
+        let knows_tenants = call.version().is_some_and(|version| version >= ProtocolVersion::V1_0);
         match (interface.tenant(), call.tenant()) {
-            (Some(wanted), None) if knows_tenants && !tenant_in_path => set_tenant(wanted, call, request),
-            _ => Ok(()),
+            (Some(wanted), None) if knows_tenants && !tenant_in_path => {
+                set_tenant(wanted, call, request)?;
+                Ok(None)
+            }
+            _ => Ok(known),
         }
     }
 
-    /// The interface that the call goes to, and whether its tenant stands in the call's path already.
+    /// What the card remembers of such calls, if they went to the same place; the interface that the call goes to, and
+    /// whether its tenant stands in the call's path already.
     fn matched<'c, B>(
         &self,
         held: &'c HeldCard,
         call: &Call,
         request: &Request<B>,
-    ) -> Result<(&'c AgentInterface, bool), CardFailure> {
+    ) -> Result<(Option<&'c Matched>, &'c AgentInterface, bool), CardFailure> {
         let card = held.card();
-        if let Some(known) = held.memo.matched(&self.urls, call)
-            && let Some(interface) = card.interfaces().get(known.index)
-            && is_at(interface, call, request)
-        {
-            return Ok((interface, known.tenant_in_path));
+        let (uri, path) = (request.uri(), place(request, call));
+        let known = || {
+            let known = held.memo.matched(&self.urls, call);
+            known.filter_map(|known| Some((known, card.interfaces().get(known.index)?)))
+        };
+        if let Some((known, interface)) = known().find(|(known, _)| known.is_of(&self.urls, call, uri, path)) {
+            return Ok((Some(known), interface, known.tenant_in_path));
+        }
+        if let Some((known, interface)) = known().find(|(_, interface)| is_at(interface, call, request)) {
+            return Ok((None, interface, known.tenant_in_path));
         }
         let address = address(request, call)?;
         let found = self.interface(card, &target(&address, call)?, held.location());
@@ -235,15 +263,18 @@ impl Rules {
                 request: "none, and the card declares several at this URL".into(),
             });
         }
-        held.memo.remember(&Matched {
+        let known = held.memo.remember(Matched {
             urls: Arc::clone(&self.urls),
+            uri: uri.clone(),
+            path: path.into(),
             binding: call.binding(),
             version: call.version(),
             tenant: call.tenant().map(Into::into),
             index,
             tenant_in_path,
+            as_of: AsOf::default(),
         });
-        Ok((interface, tenant_in_path))
+        Ok((known, interface, tenant_in_path))
     }
 }
 
@@ -290,8 +321,17 @@ pub(super) fn tell<B>(request: &mut Request<B>, call: &Call) {
     }
 }
 
+/// Says which version a 1.0 call speaks, and nothing of others.
+#[inline]
+pub(super) fn state_version_of<B>(request: &mut Request<B>, call: &Call) {
+    if call.version() == Some(ProtocolVersion::V1_0) {
+        state_version(request);
+    }
+}
+
 /// `A2A-Version: 1.0` on a 1.0 request that does not say it (§3.6.1). Nothing is changed that is there.
-fn state_version<B>(request: &mut Request<B>) {
+#[inline]
+pub(crate) fn state_version<B>(request: &mut Request<B>) {
     let in_query = |query: &str| query.split('&').any(|pair| pair.to_ascii_lowercase().starts_with("a2a-version="));
     if !has_header(request.headers(), &VERSION) && !request.uri().query().is_some_and(in_query) {
         request.headers_mut().insert(VERSION, HeaderValue::from_static("1.0"));
@@ -299,6 +339,7 @@ fn state_version<B>(request: &mut Request<B>) {
 }
 
 /// Whether a header is there. Among a few, looking at each takes less time than the map's hash of a name.
+#[inline]
 fn has_header(headers: &HeaderMap, name: &HeaderName) -> bool {
     if headers.keys_len() > 16 {
         return headers.contains_key(name);
@@ -317,7 +358,12 @@ fn extensions_of<B>(request: &Request<B>) -> Vec<&str> {
         .collect()
 }
 
-fn set_tenant<B>(wanted: &str, call: &mut Call, request: &mut Request<CallBody<B>>) -> Result<(), CardFailure>
+/// Sets the tenant of an interface in a request that names none (A2A 1.0 §8.3.2).
+pub(crate) fn set_tenant<B>(
+    wanted: &str,
+    call: &mut Call,
+    request: &mut Request<CallBody<B>>,
+) -> Result<(), CardFailure>
 where
     B: Body,
 {

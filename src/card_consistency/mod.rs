@@ -32,3 +32,8 @@ pub use self::{
         VerifiedTransport, VerifyCard,
     },
 };
+#[cfg(feature = "directory")]
+pub(crate) use self::{
+    matching::{set_tenant, state_version},
+    route::rewritten,
+};

@@ -12,6 +12,9 @@ use crate::{
 /// A larger request is not kept until its answer comes.
 const KEPT: usize = 256 << 10;
 
+/// So many media types of a send are looked up in the card; of one that has more nobody tells.
+const KINDS: usize = 32;
+
 /// A send, kept until it is known whether the agent takes it. Whoever refuses one that the card covers contradicts it.
 #[derive(Clone, Debug)]
 pub(super) struct Asked {
@@ -97,15 +100,17 @@ impl Asked {
         };
         let Ok(Params { message, configuration }) = params else { return false };
         let accepted = configuration.and_then(|configuration| configuration.accepted_output_modes).unwrap_or_default();
-        let takes = |part: &Part<'_>| {
-            part.mode()
-                .is_some_and(|mode| everywhere(card, skill, card.default_input_modes(), AgentSkill::input_modes, mode))
+        let takes = |mode: Option<&str>| {
+            mode.is_some_and(|mode| everywhere(card, skill, card.default_input_modes(), AgentSkill::input_modes, mode))
         };
         let gives =
             |mode: &Text<'_>| everywhere(card, skill, card.default_output_modes(), AgentSkill::output_modes, &mode.0);
-        !message.parts.is_empty()
-            && message.parts.iter().all(takes)
-            && (accepted.is_empty() || accepted.iter().any(gives))
+        // Parts of one kind in a row are looked up once.
+        let mut kinds: Vec<_> = message.parts.iter().map(Part::mode).collect();
+        kinds.dedup();
+        (1..=KINDS).contains(&kinds.len())
+            && kinds.into_iter().all(takes)
+            && (accepted.is_empty() || accepted.iter().take(KINDS).any(gives))
     }
 }
 
@@ -130,10 +135,11 @@ fn everywhere(
     mode: &str,
 ) -> bool {
     let lists = |modes: &[Box<str>]| modes.iter().any(|listed| covers(listed, mode));
-    let of = |skill: &AgentSkill| if own(skill).is_empty() { lists(defaults) } else { lists(own(skill)) };
-    match skill.and_then(|id| card.skill(id)) {
-        Some(skill) => of(skill),
-        None => lists(defaults) && card.skills().iter().all(of),
+    match skill.and_then(|id| card.skill(id)).map(&own) {
+        Some([]) => lists(defaults),
+        Some(modes) => lists(modes),
+        // Each list once: a card may have thousands of skills, and as many modes.
+        None => lists(defaults) && card.skills().iter().map(own).all(|modes| modes.is_empty() || lists(modes)),
     }
 }
 

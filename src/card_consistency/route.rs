@@ -93,7 +93,8 @@ fn select<'c>(
     Ok(interface)
 }
 
-fn rewritten(
+/// Where a request for this operation goes at an interface.
+pub(crate) fn rewritten(
     interface: &AgentInterface,
     call: &Call,
     operation: &str,

@@ -18,7 +18,7 @@ use super::{
     layer::Config,
     matching::{self, unusable},
     modes::Asked,
-    store::{CardAsk, CardKeyRef, HeldCard},
+    store::{CardAsk, CardKeyRef, HeldCard, Matched},
 };
 use crate::{
     call::{self, Binding, Call, CallBody, Operation, Rank},
@@ -32,11 +32,14 @@ use crate::{
 pub struct CardConsistencyService<S, R = Direct, O = ()> {
     inner: S,
     config: Arc<Config<R, O>>,
+    /// What the last call through this handle went by. The next one mostly goes by the same, and then nothing is looked
+    /// up, hashed or matched for it.
+    last: Option<Arc<HeldCard>>,
 }
 
 impl<S, R, O> CardConsistencyService<S, R, O> {
     pub(super) fn new(inner: S, config: Arc<Config<R, O>>) -> Self {
-        Self { inner, config }
+        Self { inner, config, last: None }
     }
 }
 
@@ -45,7 +48,7 @@ where
     S: Clone,
 {
     fn clone(&self) -> Self {
-        Self::new(self.inner.clone(), Arc::clone(&self.config))
+        Self { inner: self.inner.clone(), config: Arc::clone(&self.config), last: self.last.clone() }
     }
 }
 
@@ -81,7 +84,9 @@ where
         if call.operation().is_none() {
             return CardConsistencyFuture::calling(self.inner.call(request), call, None);
         }
-        if let Err(failure) = complete(&mut request, &mut call, self.config.settings.origin.as_ref()) {
+        if is_relative(request.uri())
+            && let Err(failure) = complete(&mut request, &mut call, self.config.settings.origin.as_ref())
+        {
             return self.refuse(&call, failure, request.extensions());
         }
         if !self.config.resolver.is_direct() {
@@ -97,24 +102,51 @@ where
         }
         // Not the call's beginning: reading its body may have taken long, and a retry begins later.
         let now = clock::now();
-        match self.config.held(&request, &call, now) {
-            // A hit: the service that was polled ready is called, and nothing waits.
-            Some(card) => match self.config.prepare(&card, &mut call, &mut request) {
-                Ok(()) => {
-                    let watch = Watch { asked: Asked::of(&call, request.body()), card };
-                    let _for_the_layers_below = clock::hand_down(now);
-                    CardConsistencyFuture::calling(self.inner.call(request), call, Some(watch))
-                }
-                Err(failure) => self.refuse(&call, failure, request.extensions()),
+        let card = match self.card_as_before(&mut request, &call, now) {
+            Some(card) => card,
+            None => match self.card_of(&mut request, &mut call, now) {
+                Ok(Some(card)) => card,
+                Ok(None) => return self.fetch(request, call),
+                Err(failure) => return self.refuse(&call, failure, request.extensions()),
             },
-            None => match self.config.ask(&request, &call) {
-                Ok(ask) => {
-                    let fetch = Box::pin(self.config.store.get(ask));
-                    self.wait(Wish::Fetching { fetch }, request, call)
-                }
-                Err(failure) => self.refuse(&call, failure, request.extensions()),
-            },
+        };
+        // A hit: the service that was polled ready is called, and nothing waits.
+        let watch = Watch { asked: Asked::of(&call, request.body()), card };
+        let _for_the_layers_below = clock::hand_down(now);
+        CardConsistencyFuture::calling(self.inner.call(request), call, Some(watch))
+    }
+}
+
+impl<S, R, O> CardConsistencyService<S, R, O> {
+    /// The card of the last call, if this one comes to the same.
+    #[inline]
+    fn card_as_before<B>(&self, request: &mut Request<B>, call: &Call, now: Instant) -> Option<Arc<HeldCard>> {
+        let (card, store) = (self.last.as_ref()?, &self.config.store);
+        if !self.config.settings.rules.covers(card, store.epoch(), call, request) || !store.is_fresh(card, now) {
+            return None;
         }
+        matching::state_version_of(request, call);
+        Some(Arc::clone(card))
+    }
+
+    /// The card that is held for a call, which it covers.
+    #[inline(never)]
+    fn card_of<B>(
+        &mut self,
+        request: &mut Request<CallBody<B>>,
+        call: &mut Call,
+        now: Instant,
+    ) -> Result<Option<Arc<HeldCard>>, CardFailure>
+    where
+        B: Body,
+    {
+        let epoch = self.config.store.epoch();
+        let Some((card, is_for_all)) = self.config.held(request, call, now) else { return Ok(None) };
+        if let Some(known) = self.config.prepare(&card, call, request)?.filter(|_| is_for_all) {
+            known.confirm(epoch);
+            self.last = Some(Arc::clone(&card));
+        }
+        Ok(Some(card))
     }
 }
 
@@ -123,6 +155,20 @@ where
     S: Clone,
     O: Observe,
 {
+    fn fetch<B, P>(&mut self, request: Request<CallBody<B>>, call: Call) -> CardConsistencyFuture<S, B, R, O>
+    where
+        S: Service<Request<CallBody<B>>, Response = Response<P>>,
+        B: Body,
+    {
+        match self.config.ask(&request, &call) {
+            Ok(ask) => {
+                let fetch = Box::pin(self.config.store.get(ask));
+                self.wait(Wish::Fetching { fetch }, request, call)
+            }
+            Err(failure) => self.refuse(&call, failure, request.extensions()),
+        }
+    }
+
     /// Waiting while holding a ready service would deadlock under a concurrency limit: its readiness is given back,
     /// and a fresh clone waited for once the card is there.
     fn wait<B, P>(&mut self, wish: Wish, request: Request<CallBody<B>>, call: Call) -> CardConsistencyFuture<S, B, R, O>
@@ -162,10 +208,14 @@ impl<R, O> Config<R, O> {
             .with_query(request.uri().query().filter(|_| call.binding() == Some(Binding::JsonRpc)))
     }
 
-    pub(super) fn held<B>(&self, request: &Request<B>, call: &Call, now: Instant) -> Option<Arc<HeldCard>> {
+    /// The card that a call may use as it is, and whether every call to the target gets this one.
+    pub(super) fn held<B>(&self, request: &Request<B>, call: &Call, now: Instant) -> Option<(Arc<HeldCard>, bool)> {
         let at = self.key(request, call);
-        let public = self.store.held(&at, now)?;
-        if self.wants_extended(call) { self.store.stands_in(&at, public, now) } else { Some(public) }
+        let (public, is_for_all) = self.store.held_by(&at, now)?;
+        if self.wants_extended(call) {
+            return Some((self.store.stands_in(&at, public, now)?, false));
+        }
+        Some((public, is_for_all && !self.settings.extended_card))
     }
 
     pub(super) fn ask<B>(&self, request: &Request<B>, call: &Call) -> Result<CardAsk, CardFailure> {
@@ -190,12 +240,12 @@ impl<R, O> Config<R, O> {
         self.settings.extended_card && call.operation() != Some(Operation::GetExtendedAgentCard)
     }
 
-    pub(super) fn prepare<B>(
+    pub(super) fn prepare<'c, B>(
         &self,
-        card: &HeldCard,
+        card: &'c HeldCard,
         call: &mut Call,
         request: &mut Request<CallBody<B>>,
-    ) -> Result<(), CardFailure>
+    ) -> Result<Option<&'c Matched>, CardFailure>
     where
         B: Body,
     {
@@ -263,11 +313,14 @@ pub(super) fn go_to<B>(request: &mut Request<B>, call: &mut Call, uri: Uri) {
     matching::tell(request, call);
 }
 
+#[inline]
+fn is_relative(uri: &Uri) -> bool {
+    uri.scheme().is_none() || uri.authority().is_none()
+}
+
 /// Completes a relative URI.
+#[inline(never)]
 fn complete<B>(request: &mut Request<B>, call: &mut Call, origin: Option<&Uri>) -> Result<(), CardFailure> {
-    if request.uri().scheme().is_some() && request.uri().authority().is_some() {
-        return Ok(());
-    }
     let Some(origin) = origin else {
         return Err(unusable(request.uri(), "it is relative: set origin(uri) on CardConsistencyLayer"));
     };

@@ -15,6 +15,9 @@ use crate::{
 /// At most so many characters of one text of a peer's in a message.
 const PEER_TEXT: usize = 120;
 
+/// At most so many characters of a host, and of a path. No name has more than 253.
+const PLACE_TEXT: usize = 256;
+
 /// At most so many members of a peer's list in a message.
 const LISTED: usize = 8;
 
@@ -464,17 +467,18 @@ fn listed<T>(members: &[T], print: impl Fn(&T) -> String) -> String {
     text
 }
 
-/// A URI without what may be secret in it: user information and query.
-fn place(uri: &Uri) -> impl fmt::Display + '_ {
+/// A URI without what may be secret in it: user information and query. A card or a caller of a gateway may have written it:
+/// its path may hold any character that is no ASCII.
+pub(super) fn place(uri: &Uri) -> impl fmt::Display + '_ {
     struct Place<'a>(&'a Uri);
 
     impl fmt::Display for Place<'_> {
         fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             if let (Some(scheme), Some(authority)) = (self.0.scheme_str(), self.0.authority()) {
                 let host = authority.as_str().rsplit('@').next().unwrap_or_default();
-                write!(f, "{scheme}://{host}")?;
+                write!(f, "{scheme}://{}", escape(host, PLACE_TEXT))?;
             }
-            f.write_str(self.0.path())
+            write!(f, "{}", escape(self.0.path(), PLACE_TEXT))
         }
     }
 

@@ -2,9 +2,7 @@
 
 use std::fmt;
 
-use http::Uri;
-
-use super::{CallError, Failure, chain};
+use super::{CallError, Failure, card::place, chain};
 use crate::{call::Binding, outcome::OutcomeKind, wire::text::escape};
 
 /// At most so many characters of a peer's text in a message.
@@ -21,7 +19,7 @@ pub(super) fn line(failure: &Failure, error: &CallError, f: &mut fmt::Formatter<
     cause(failure, error, f)?;
     write!(f, "; {}", failure.call.shape())?;
     if let Some(target) = failure.call.target() {
-        write!(f, " at {}", Target(target))?;
+        write!(f, " at {}", place(target))?;
     }
     write!(f, ", {} ms in", failure.elapsed.as_millis())?;
     if let Some(task_id) = error.task_id() {
@@ -122,18 +120,5 @@ fn status(failure: &Failure, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     match failure.seen.status.filter(|status| !status.is_success()) {
         Some(status) => write!(f, ", HTTP {}", status.as_u16()),
         None => Ok(()),
-    }
-}
-
-/// A URI without what may be secret in it: user information and query.
-struct Target<'a>(&'a Uri);
-
-impl fmt::Display for Target<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let (Some(scheme), Some(authority)) = (self.0.scheme_str(), self.0.authority()) {
-            let host = authority.as_str().rsplit('@').next().unwrap_or_default();
-            write!(f, "{scheme}://{host}")?;
-        }
-        f.write_str(self.0.path())
     }
 }

@@ -23,6 +23,8 @@ mod service;
 mod verdict;
 mod watch;
 
+#[cfg(all(feature = "redis", feature = "directory"))]
+pub(crate) use self::redis::wiring;
 #[cfg(feature = "redis")]
 #[cfg_attr(docsrs, doc(cfg(feature = "redis")))]
 pub use self::redis::{RedisStore, RedisStoreBuilder, RedisStoreStats};
@@ -38,4 +40,9 @@ pub use self::{
     future::ProbeCacheFuture,
     layer::{EndpointEntry, ProbeCacheLayer},
     service::ProbeCacheService,
+};
+#[cfg(feature = "directory")]
+pub(crate) use self::{
+    probe::Probe,
+    verdict::{Verdict, of_message_probe},
 };

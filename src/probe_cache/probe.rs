@@ -36,7 +36,7 @@ const PROTOCOL: [HeaderName; 3] = [
 ];
 
 /// What of a call its probe is made of.
-pub(super) struct Probe {
+pub(crate) struct Probe {
     uri: Uri,
     /// What stands in front of the operation over HTTP+JSON.
     prefix: Box<str>,
@@ -50,7 +50,7 @@ pub(super) struct Probe {
 impl Probe {
     /// `None` for calls whose binding nobody knows. `names`: the headers that hold credentials or a tenant.
     /// `credential` tells callers apart.
-    pub(super) fn of(
+    pub(crate) fn of(
         call: &Call,
         method: &Method,
         uri: &Uri,
@@ -106,7 +106,7 @@ impl Probe {
     }
 
     /// The task in the answer to a message, if it goes on.
-    pub(super) fn unfinished_task(&self, body: &[u8]) -> Option<Box<str>> {
+    pub(crate) fn unfinished_task(&self, body: &[u8]) -> Option<Box<str>> {
         if self.binding == Binding::Grpc {
             let dialect = call::grpc_dialect_of(Some(self.version));
             let mut judge = GrpcJudge::new(GrpcExpected { payload: GrpcPayload::SendResult, dialect }, usize::MAX);
@@ -132,12 +132,12 @@ impl Probe {
     }
 
     /// Cancels what a message probe began.
-    pub(super) fn cancel_request(&self, task_id: &str) -> Option<Request<Bytes>> {
+    pub(crate) fn cancel_request(&self, task_id: &str) -> Option<Request<Bytes>> {
         self.about_task(Operation::CancelTask, task_id)
     }
 
     /// Sends a message that says what it is, and does not wait for what becomes of it.
-    pub(super) fn message_request(&self) -> Option<Request<Bytes>> {
+    pub(crate) fn message_request(&self) -> Option<Request<Bytes>> {
         let call = self.call(Operation::SendMessage).with_blocking(false);
         match self.binding {
             Binding::Grpc => self.grpc(call, &self.grpc_message()),

@@ -13,7 +13,7 @@ use crate::{
 
 /// What a probe came to.
 #[derive(Clone, Debug)]
-pub(super) enum Verdict {
+pub(crate) enum Verdict {
     /// A2A is spoken there.
     Proved,
     /// Something else is.
@@ -24,7 +24,7 @@ pub(super) enum Verdict {
 
 /// What was seen instead of A2A.
 #[derive(Clone, Debug)]
-pub(super) struct Disproof {
+pub(crate) struct Disproof {
     /// How the probe ended.
     error: CallError,
     seen: Arc<str>,
@@ -77,7 +77,7 @@ pub(super) fn of_task_probe(ended: Result<(), &CallError>, credential: u64) -> V
 /// Judges the end of a probe that sent a message, and whether it says that the card is stale for this region.
 ///
 /// Any code in -32000..=-32099 says so of the card. -32001 and -32004 still prove that the lifecycle is there.
-pub(super) fn of_message_probe(ended: Result<(), &CallError>, credential: u64) -> (Verdict, bool) {
+pub(crate) fn of_message_probe(ended: Result<(), &CallError>, credential: u64) -> (Verdict, bool) {
     let Err(error) = ended else { return (Verdict::Proved, false) };
     let code = error.code().or_else(|| error.a2a_error().map(A2aError::code)).filter(|_| is_refused(error));
     let is_of_server = code.is_some_and(|code| (-32099..=-32000).contains(&code));

@@ -53,9 +53,7 @@ fn status(problem: &Problem, code: u8) -> Message {
         .text(2, &problem.message)
         .message(3, any("type.googleapis.com/google.rpc.ErrorInfo", &info));
     if let Some(after) = problem.retry_after {
-        // A Duration's seconds are signed, and end with the year 9999; so long nobody waits.
-        let seconds = after.as_secs().min(315_576_000_000);
-        let delay = Message::new().number(1, seconds).number(2, u64::from(after.subsec_nanos()));
+        let delay = Message::new().number(1, after.as_secs()).number(2, u64::from(after.subsec_nanos()));
         let info = Message::new().message(1, delay);
         status = status.message(3, any("type.googleapis.com/google.rpc.RetryInfo", &info));
     }

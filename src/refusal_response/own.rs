@@ -3,7 +3,7 @@
 use bytes::{Bytes, BytesMut};
 use http::{
     HeaderMap, HeaderName, HeaderValue, Response,
-    header::{CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, TRANSFER_ENCODING, UPGRADE},
+    header::{CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, TE, TRANSFER_ENCODING, UPGRADE},
 };
 
 use super::body::Whole;
@@ -26,7 +26,7 @@ pub(super) fn response(error: &CallError) -> Option<Response<Whole>> {
             body = complete(body);
         }
     }
-    if declared_length(&headers).is_some_and(|declared| declared != body.len()) {
+    if !declares(&headers, body.len()) {
         headers.remove(CONTENT_LENGTH);
     }
     let mut response = Response::new(Whole::new(body, kept.trailers.clone()));
@@ -66,7 +66,7 @@ fn end_to_end(headers: &HeaderMap) -> HeaderMap {
             kept.remove(name);
         }
     }
-    for name in [CONNECTION, TRANSFER_ENCODING, UPGRADE] {
+    for name in [CONNECTION, TE, TRANSFER_ENCODING, UPGRADE] {
         kept.remove(name);
     }
     for name in ["keep-alive", "proxy-connection"] {
@@ -79,11 +79,11 @@ fn media_type(headers: &HeaderMap) -> MediaType {
     MediaType::of(headers.get(CONTENT_TYPE).map(HeaderValue::as_bytes))
 }
 
-fn declared_length(headers: &HeaderMap) -> Option<usize> {
+/// Whether every declared length is this one. Of two that differ, readers take one each, and see two ends of one answer.
+fn declares(headers: &HeaderMap, len: usize) -> bool {
+    let mut declared = headers.get_all(CONTENT_LENGTH).iter();
     // One that cannot be read is never the body's.
-    headers
-        .get(CONTENT_LENGTH)
-        .map(|value| value.to_str().ok().and_then(|text| text.parse().ok()).unwrap_or(usize::MAX))
+    declared.all(|value| value.to_str().is_ok_and(|text| text.parse() == Ok(len)))
 }
 
 /// A JSON document, where events are due.

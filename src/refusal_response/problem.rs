@@ -19,6 +19,9 @@ use crate::{error::CallError, wire::text::escape};
 
 /// At most so many characters of an id in the metadata.
 const ID: usize = 256;
+/// The longest `google.protobuf.Duration` that there is, ten thousand years in seconds. A reader takes what is longer for an
+/// error of the whole answer; so long nobody waits.
+const LONGEST_WAIT: Duration = Duration::from_secs(315_576_000_000);
 /// At most so many of a peer's skills.
 const SKILLS: usize = 32;
 
@@ -44,13 +47,14 @@ impl Problem {
         let skills = error
             .available_skills()
             .map(|skills| skills.iter().take(SKILLS).map(|skill| escape(skill, 64).to_string()).collect::<Vec<_>>());
-        let metadata = metadata(error, region.as_deref(), skills.as_deref());
+        let retry_after = error.retry_after().map(|after| after.min(LONGEST_WAIT));
+        let metadata = metadata(error, retry_after, region.as_deref(), skills.as_deref());
         let peer_status = own::refusal(error).map(|kept| kept.status).filter(|status| !status.is_success());
         Self {
             row,
             message: message::of(error),
             metadata,
-            retry_after: error.retry_after(),
+            retry_after,
             region,
             skills,
             error: error.clone(),
@@ -132,7 +136,12 @@ fn json_response(status: StatusCode, body: String, version: Version) -> Response
     response
 }
 
-fn metadata(error: &CallError, region: Option<&str>, skills: Option<&[String]>) -> Vec<(&'static str, String)> {
+fn metadata(
+    error: &CallError,
+    retry_after: Option<Duration>,
+    region: Option<&str>,
+    skills: Option<&[String]>,
+) -> Vec<(&'static str, String)> {
     let mut metadata = vec![
         ("outcome", error.outcome().as_str().to_owned()),
         ("class", error.class().as_str().to_owned()),
@@ -142,7 +151,7 @@ fn metadata(error: &CallError, region: Option<&str>, skills: Option<&[String]>) 
         ("elapsed_ms", error.elapsed().as_millis().to_string()),
     ];
     let mut known = |name, value: Option<String>| metadata.extend(value.map(|value| (name, value)));
-    known("retry_after", error.retry_after().map(|after| after.as_secs_f64().to_string()));
+    known("retry_after", retry_after.map(|after| after.as_secs_f64().to_string()));
     known("task_id", error.task_id().map(|id| escape(id, ID).to_string()));
     known("task_state", error.task_state().map(|state| state.as_str().to_owned()));
     known("next", next(error));

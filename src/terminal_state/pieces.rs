@@ -48,6 +48,10 @@ impl Pieces {
 
     #[inline]
     pub(super) fn pop(&mut self) -> Option<Bytes> {
+        // Asked before each frame of a stream, and most of the time there is nothing.
+        if self.len == 0 {
+            return None;
+        }
         let bytes = self.first.take().or_else(|| self.more.as_mut()?.pop())?;
         self.len -= bytes.len();
         Some(bytes)

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use http::{
     HeaderMap, HeaderValue, Method, Request, StatusCode, Uri, Version,
-    header::{ACCEPT, CONTENT_TYPE, TE},
+    header::{ACCEPT, CONNECTION, CONTENT_TYPE, TE},
     response::Parts,
     uri::PathAndQuery,
 };
@@ -30,7 +30,7 @@ const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'
 const OWN_ID: &str = "a2a-guard";
 
 /// Headers that belong to the first request's body or connection, or that make it this one and no other.
-const NOT_REPEATED: [&str; 23] = [
+const NOT_REPEATED: [&str; 32] = [
     "accept",
     "accept-encoding",
     "connection",
@@ -45,15 +45,24 @@ const NOT_REPEATED: [&str; 23] = [
     "grpc-encoding",
     "grpc-timeout",
     "idempotency-key",
+    "http2-settings",
     "if-match",
+    "if-modified-since",
     "if-none-match",
+    "if-range",
+    "if-unmodified-since",
+    "keep-alive",
     "last-event-id",
+    "proxy-connection",
     "range",
+    "repr-digest",
     "signature",
     "signature-input",
     "te",
+    "trailer",
     "transfer-encoding",
     "upgrade",
+    "x-amz-content-sha256",
 ];
 
 /// The request that a task came of, as far as another about the same task needs it.
@@ -158,6 +167,11 @@ impl Origin {
         let json_rpc = self.call.binding() == Some(Binding::JsonRpc);
         let mut request = Request::new(Bytes::new());
         *request.headers_mut() = self.headers.clone();
+        for names in self.headers.get_all(CONNECTION) {
+            for name in names.to_str().unwrap_or_default().split(',') {
+                request.headers_mut().remove(name.trim());
+            }
+        }
         for name in NOT_REPEATED {
             request.headers_mut().remove(name);
         }

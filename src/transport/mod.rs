@@ -37,6 +37,15 @@ impl Fault {
         what: "the connection was lost before a response came",
         never_sent: false,
     };
+    #[cfg(feature = "hyper")]
+    const NOT_TAKEN: Self =
+        Self { class: Class::Connect, what: "the client below did not take the request", never_sent: true };
+    #[cfg(feature = "hyper")]
+    const UNSENT: Self = Self {
+        class: Class::ConnectionLost,
+        what: "the connection was lost with the request unsent",
+        never_sent: true,
+    };
     #[cfg(any(feature = "hyper", feature = "tonic"))]
     const REFUSED_STREAM: Self =
         Self { class: Class::ConnectionLost, what: "the peer refused the stream unread", never_sent: true };

@@ -170,7 +170,8 @@ impl Display for SmallText {
 }
 
 /// Prints a peer's text so that it can neither break a log line nor reorder it: control characters, quotes, backslashes,
-/// line separators and bidirectional controls come out escaped, and behind `max` characters stands an ellipsis.
+/// line separators, bidirectional controls and letters that nobody sees (tags and selectors of variants, in which machines
+/// read what people do not) come out escaped, and behind `max` characters stands an ellipsis.
 pub fn escape(text: &str, max: usize) -> impl Display {
     Escaped { text, max }
 }
@@ -202,12 +203,23 @@ fn is_harmful(character: char) -> bool {
             character,
             '"' | '\''
                 | '\\'
+                | '\u{00ad}'
+                | '\u{034f}'
                 | '\u{061c}'
+                | '\u{115f}'..='\u{1160}'
+                | '\u{17b4}'..='\u{17b5}'
+                | '\u{180b}'..='\u{180f}'
                 | '\u{200b}'..='\u{200f}'
                 | '\u{2028}'..='\u{202e}'
                 | '\u{2060}'..='\u{206f}'
+                | '\u{3164}'
+                // Not U+FE0F, which makes an emoji of a character.
+                | '\u{fe00}'..='\u{fe0e}'
                 | '\u{feff}'
-                | '\u{fff9}'..='\u{fffb}'
+                | '\u{ffa0}'
+                | '\u{fff0}'..='\u{fffb}'
+                | '\u{1d173}'..='\u{1d17a}'
+                | '\u{e0000}'..='\u{e0fff}'
         )
 }
 
@@ -258,5 +270,7 @@ mod tests {
         assert_eq!(escape("x\u{202e}y\u{2028}", 99).to_string(), "x\\u{202e}y\\u{2028}");
         assert_eq!(escape("höflich", 3).to_string(), "höf…");
         assert_eq!(escape("abc", 3).to_string(), "abc");
+        assert_eq!(escape("a\u{e0041}b\u{ad}", 99).to_string(), "a\\u{e0041}b\\u{ad}");
+        assert_eq!(escape("日本語 ❤\u{fe0f} é ไทย", 99).to_string(), "日本語 ❤\u{fe0f} é ไทย");
     }
 }

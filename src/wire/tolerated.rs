@@ -41,6 +41,11 @@ impl Tolerated {
         self.0 |= other.0;
     }
 
+    /// Takes away what is in `other`.
+    pub(crate) fn remove(&mut self, other: Self) {
+        self.0 &= !other.0;
+    }
+
     /// What is in either.
     #[must_use]
     pub const fn union(self, other: Self) -> Self {

@@ -3,13 +3,14 @@
 use std::{
     io,
     pin::Pin,
+    sync::{Arc, Mutex},
     task::{Context, Poll},
 };
 
 use a2a_guard::{CallBody, CallError, CallLayer, Retry, TerminalStateLayer};
 use bytes::Bytes;
-use http::Uri;
-use http_body_util::Full;
+use http::{Request, Response, Uri, Version};
+use http_body_util::{BodyExt, Full};
 use hyper::rt::{Read, ReadBufCursor, Write};
 use hyper_util::{
     client::legacy::{
@@ -18,7 +19,7 @@ use hyper_util::{
     },
     rt::{TokioExecutor, TokioIo},
 };
-use tokio::io::DuplexStream;
+use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
 use tower::{BoxError, Service, ServiceBuilder, ServiceExt, service_fn};
 
 use crate::mock::Dialect::V1;
@@ -61,14 +62,40 @@ where
     C: Fn() -> F + Clone + Send + Sync + 'static,
     F: Future<Output = Result<Pipe, BoxError>> + Send + 'static,
 {
+    failed_as(send(), connect).await
+}
+
+fn send() -> Request<Full<Bytes>> {
+    let mut request = V1.send();
+    *request.uri_mut() = "http://agent.example.com/a2a".parse().unwrap();
+    request
+}
+
+/// The same of this request.
+async fn failed_as<C, F>(request: Request<Full<Bytes>>, connect: C) -> CallError
+where
+    C: Fn() -> F + Clone + Send + Sync + 'static,
+    F: Future<Output = Result<Pipe, BoxError>> + Send + 'static,
+{
     let connect = move |_: Uri| Box::pin(connect());
     let client = Client::builder(TokioExecutor::new())
         .retry_canceled_requests(false)
         .build::<_, CallBody<Full<Bytes>>>(service_fn(connect));
+    failed_by(client, request).await
+}
+
+async fn failed_by<S, R>(client: S, request: Request<Full<Bytes>>) -> CallError
+where
+    S: Service<Request<CallBody<Full<Bytes>>>, Response = Response<R>> + Clone,
+    S::Error: Into<BoxError>,
+    R: http_body::Body<Data = Bytes>,
+    R::Error: Into<BoxError>,
+{
     let mut stack = ServiceBuilder::new().layer(CallLayer::new()).layer(TerminalStateLayer::new()).service(client);
-    let mut request = V1.send();
-    *request.uri_mut() = "http://agent.example.com/a2a".parse().unwrap();
-    stack.ready().await.unwrap().call(request).await.unwrap_err()
+    match stack.ready().await.unwrap().call(request).await {
+        Ok(_) => panic!("it succeeded"),
+        Err(error) => error,
+    }
 }
 
 fn word(error: &CallError) -> String {
@@ -100,7 +127,7 @@ async fn a_connection_that_closes_without_an_answer_was_lost() {
         tokio::spawn(async move {
             let mut theirs = theirs;
             let mut buffer = [0; 64];
-            let _ = tokio::io::AsyncReadExt::read(&mut theirs, &mut buffer).await;
+            let _ = theirs.read(&mut buffer).await;
         });
         Ok(Pipe { io: TokioIo::new(ours), h2: false })
     })
@@ -137,4 +164,99 @@ async fn a_stream_that_the_peer_reset_otherwise_can_not() {
         let error = reset_with(reason).await;
         assert_eq!((word(&error).as_str(), error.retry()), ("transport/connection_lost", Retry::Unsafe), "{error}");
     }
+}
+
+/// What hyper's client does not even take, it sends to nobody.
+#[tokio::test(start_paused = true)]
+async fn a_request_that_the_client_refuses_was_not_sent() {
+    let nowhere = || async { Err("nobody connects for it".into()) };
+    let mut relative = send();
+    *relative.uri_mut() = "/a2a".parse().unwrap();
+    let of_version = |version| {
+        let mut request = send();
+        *request.version_mut() = version;
+        request
+    };
+    let silent = || async {
+        let (ours, theirs) = tokio::io::duplex(4096);
+        // It is not closed before the runtime ends.
+        tokio::spawn(async move {
+            std::future::pending::<()>().await;
+            drop(theirs);
+        });
+        Ok(Pipe { io: TokioIo::new(ours), h2: false })
+    };
+    for (what, error) in [
+        ("a relative URI", failed_as(relative, nowhere).await),
+        ("a version of which it knows nothing", failed_as(of_version(Version::HTTP_3), nowhere).await),
+        ("HTTP/2 over a connection of HTTP/1.1", failed_as(of_version(Version::HTTP_2), silent).await),
+    ] {
+        assert_eq!((word(&error).as_str(), error.retry()), ("transport/connect", Retry::Safe), "{what}: {error}");
+        assert!(!error.work_may_have_started(), "{what}");
+    }
+}
+
+/// The connection stands, and breaks before HTTP does.
+#[tokio::test(start_paused = true)]
+async fn a_connection_that_breaks_in_its_handshake_carried_nothing() {
+    let error = failed_over(|| async {
+        let (ours, theirs) = tokio::io::duplex(1);
+        drop(theirs);
+        Ok(Pipe { io: TokioIo::new(ours), h2: true })
+    })
+    .await;
+    assert_eq!((word(&error).as_str(), error.retry()), ("transport/connect", Retry::Safe), "{error}");
+}
+
+/// A connection that idled is found closed when the next request is about to go out over it.
+#[tokio::test(start_paused = true)]
+async fn a_request_that_was_still_queued_when_its_connection_closed_was_not_sent() {
+    let theirs = Arc::new(Mutex::new(None));
+    let connect = {
+        let theirs = Arc::clone(&theirs);
+        move |_: Uri| {
+            let (ours, other) = tokio::io::duplex(64 << 10);
+            *theirs.lock().unwrap() = Some(other);
+            std::future::ready(Ok::<_, BoxError>(Pipe { io: TokioIo::new(ours), h2: false }))
+        }
+    };
+    let client = Client::builder(TokioExecutor::new())
+        .retry_canceled_requests(false)
+        .build::<_, CallBody<Full<Bytes>>>(service_fn(connect));
+
+    let first = tokio::spawn(client.request(send().map(CallBody::unread)));
+    tokio::task::yield_now().await;
+    let mut peer = loop {
+        match theirs.lock().unwrap().take() {
+            Some(peer) => break peer,
+            None => tokio::task::yield_now().await,
+        }
+    };
+    assert!(peer.read(&mut [0; 4096]).await.unwrap() > 0);
+    peer.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}").await.unwrap();
+    let answer = first.await.unwrap().unwrap();
+    assert_eq!(answer.into_body().collect().await.unwrap().to_bytes(), "{}");
+    tokio::time::sleep(std::time::Duration::from_millis(1)).await;
+
+    drop(peer);
+    let error = failed_by(client, send()).await;
+    assert_eq!((word(&error).as_str(), error.retry()), ("transport/connection_lost", Retry::Safe), "{error}");
+    assert!(!error.work_may_have_started());
+    assert!(theirs.lock().unwrap().is_none(), "another connection was made");
+}
+
+/// The same of a connection that is the caller's own.
+#[tokio::test(start_paused = true)]
+async fn nor_was_one_in_the_queue_of_a_connection_that_nobody_drives_any_more() {
+    let (ours, _theirs) = tokio::io::duplex(4096);
+    let (sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(ours)).await.unwrap();
+    let both = Arc::new(Mutex::new(Some((sender, connection))));
+    let client = service_fn(move |request: Request<CallBody<Full<Bytes>>>| {
+        let (mut sender, connection) = both.lock().unwrap().take().unwrap();
+        let answer = sender.send_request(request);
+        drop(connection);
+        answer
+    });
+    let error = failed_by(client, send()).await;
+    assert_eq!((word(&error).as_str(), error.retry()), ("transport/connection_lost", Retry::Safe), "{error}");
 }

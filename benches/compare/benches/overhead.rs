@@ -11,7 +11,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use a2a_guard_compare::group::Group;
-use a2a_guard_compare::{card, grpc, large, probe, streams, table, unary};
+use a2a_guard_compare::{card, directory, grpc, large, probe, streams, table, unary};
 
 /// How often a group that misses a budget is measured on before `--check` believes it.
 const AGAIN: usize = 4;
@@ -46,6 +46,7 @@ fn main() -> ExitCode {
     groups.extend(grpc::groups());
     groups.extend(card::groups());
     groups.extend(probe::groups());
+    groups.extend(directory::groups());
     groups.retain(|group| arguments.iter().all(|word| group.title.contains(word.as_str())));
 
     println!("{LEGEND}");

@@ -2,7 +2,7 @@
 # Measures, and writes what was measured into README.md, between its markers:
 #
 #   benches/compare/scripts/figures.sh                         everything, about ten minutes on a machine with nothing else to do
-#   benches/compare/scripts/figures.sh instructions|end_to_end|build...
+#   benches/compare/scripts/figures.sh instructions|baseline|end_to_end|build...
 #
 # The instructions are written into their baseline too.
 set -euo pipefail
@@ -63,6 +63,8 @@ measure() {
       "$here/instructions.sh" --update
       instructions | put instructions
       ;;
+    # What is in the baseline, without counting again.
+    baseline) instructions | put instructions ;;
     end_to_end)
       conditions >"$folder/conditions"
       cargo bench --quiet --bench end_to_end -- --markdown >"$folder/measured"
@@ -74,7 +76,7 @@ measure() {
       cat "$folder/measured" "$folder/conditions" | put build
       ;;
     *)
-      echo "instructions, end_to_end or build, not $1" >&2
+      echo "instructions, baseline, end_to_end or build, not $1" >&2
       exit 64
       ;;
   esac

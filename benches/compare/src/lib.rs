@@ -8,11 +8,13 @@
 //! * [`group`]: rows that are measured in turn, so that the machine's moods hit all of them alike;
 //! * [`table`]: the rows as text, with DESIGN.md's budgets beside them;
 //! * [`ours`]: the layers under test;
-//! * [`unary`], [`large`], [`streams`], [`grpc`], [`card`], [`probe`]: the groups themselves.
+//! * [`unary`], [`large`], [`streams`], [`grpc`], [`card`], [`probe`],
+//!   [`directory`]: the groups themselves.
 
 pub mod alloc;
 pub mod card;
 pub mod corpus;
+pub mod directory;
 pub mod group;
 pub mod grpc;
 pub mod large;

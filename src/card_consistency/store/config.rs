@@ -187,15 +187,16 @@ impl CardStoreBuilder {
     }
 
     /// Lets a call use a card that has stopped being fresh for so long, while it is asked for again behind it. Such a
-    /// card is beyond its authority. Never done where the agent says `must-revalidate` or `no-cache`. Default: off.
+    /// card is beyond its authority. Never done where the agent says `must-revalidate`, `no-cache` or `Vary: *`.
+    /// Default: off.
     pub fn stale_while_revalidate(mut self, reach: Duration) -> Self {
         self.settings.stale_while_revalidate = Some(reach);
         self
     }
 
     /// Lets calls use a card that has stopped being fresh for so long, if it cannot be asked for again: no connection,
-    /// a timeout, 429 or 5xx. Such a card is beyond its authority. Never done where the agent says `must-revalidate` or
-    /// `no-cache`. Default: off.
+    /// a timeout, 429 or 5xx. Such a card is beyond its authority. Never done where the agent says `must-revalidate`,
+    /// `no-cache` or `Vary: *`. Default: off.
     pub fn stale_if_error(mut self, reach: Duration) -> Self {
         self.settings.stale_if_error = Some(reach);
         self
@@ -209,7 +210,8 @@ impl CardStoreBuilder {
     }
 
     /// A URL that is asked before all others, with placeholders for the target: `{scheme}`, `{host}`, `{port}`,
-    /// `{authority}` and `{path}`, and `{tenant}`, encoded; without a tenant, a URL that wants one is left out.
+    /// `{authority}` and `{path}`, and `{tenant}`, encoded; without a tenant, a URL that wants one is left out. Each stays in
+    /// its place: a tenant or path with steps in it (`..`) is `unusable_url`, and in a query `&` and the like are encoded.
     /// `https://cards.example.com/{host}/agent-card.json?tenant={tenant}`, say. Default: none.
     pub fn location_template(mut self, pattern: impl Into<String>) -> Self {
         self.pattern = Some(pattern.into());

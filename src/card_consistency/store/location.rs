@@ -3,7 +3,7 @@
 use std::{fmt, sync::Arc};
 
 use http::Uri;
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use percent_encoding::{AsciiSet, CONTROLS, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
 use super::key::{port, trimmed};
 use crate::error::CardFailure;
@@ -14,6 +14,9 @@ const LEGACY: &str = "/.well-known/agent.json";
 
 /// All but what is unreserved (RFC 3986 §2.3).
 const VALUE: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+
+/// What would end a value in a query, or be read as something else there.
+const IN_QUERY: &AsciiSet = &CONTROLS.add(b'&').add(b'=').add(b'+').add(b';');
 
 /// One place to ask.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -125,7 +128,16 @@ impl Pattern {
                 Part::Host => text.push_str(target.uri.host().unwrap_or_default()),
                 Part::Port => text.push_str(&port(target.uri).to_string()),
                 Part::Authority => text.push_str(&authority(target.uri)),
-                Part::Path => text.push_str(trimmed(target.uri.path())),
+                Part::Path => {
+                    let path = trimmed(target.uri.path());
+                    if text.contains('?') {
+                        text.extend(utf8_percent_encode(path, IN_QUERY));
+                    } else if has_steps(path) {
+                        return Err(unusable(path, "a path with steps in it, which would lead out of its place"));
+                    } else {
+                        text.push_str(path);
+                    }
+                }
                 Part::Tenant => match target.tenant {
                     None | Some("") => return Ok(None),
                     // Servers take them out of a path, and what stands before them, however they are encoded.
@@ -140,6 +152,15 @@ impl Pattern {
             .map(Some)
             .map_err(|_| unusable(&text, "no URL, with the values of this call in the card's location"))
     }
+}
+
+/// Whether servers would take a segment out of the path, and what stands before it, however it is encoded (RFC 3986 §5.2.4).
+fn has_steps(path: &str) -> bool {
+    path.split('/').any(|segment| {
+        let mut decoded = percent_decode_str(segment);
+        let (first, second, third) = (decoded.next(), decoded.next(), decoded.next());
+        matches!((first, second, third), (Some(b'.'), None, _) | (Some(b'.'), Some(b'.'), None))
+    })
 }
 
 fn parts(text: &str) -> Result<Vec<Part>, String> {

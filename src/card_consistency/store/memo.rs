@@ -1,9 +1,14 @@
 //! What was found out about a card by the calls that went by it: most that follow ask for the same.
 
 use std::{
-    sync::{Arc, OnceLock},
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicU64, Ordering},
+    },
     time::Duration,
 };
+
+use http::Uri;
 
 use crate::{
     call::{Binding, Call, ProtocolVersion},
@@ -23,20 +28,55 @@ pub(in crate::card_consistency) struct Memo {
     first_event: OnceLock<(Arc<FirstEventExtension>, Option<Duration>)>,
 }
 
-/// What a call asked for, and the interface of the card that has it. All calls that find a card go to the same URL.
-#[derive(Clone, Debug)]
+/// What a call asked for, and the interface of the card that has it. All calls that find a card go to the same URL, however
+/// they spell it.
+#[derive(Debug)]
 pub(in crate::card_consistency) struct Matched {
     /// The policy that the card's URLs were held to. Layers with different ones share a store.
     pub(in crate::card_consistency) urls: Arc<UrlPolicy>,
+    /// How the first such call spelled where it goes: scheme and authority of this, and the path.
+    pub(in crate::card_consistency) uri: Uri,
+    pub(in crate::card_consistency) path: Box<str>,
     pub(in crate::card_consistency) binding: Option<Binding>,
     pub(in crate::card_consistency) version: Option<ProtocolVersion>,
     pub(in crate::card_consistency) tenant: Option<Box<str>>,
     /// Its place among the card's interfaces.
     pub(in crate::card_consistency) index: usize,
     pub(in crate::card_consistency) tenant_in_path: bool,
+    /// In which epoch of the store every such call finds this card.
+    pub(in crate::card_consistency) as_of: AsOf,
+}
+
+/// An epoch, or none yet.
+#[derive(Debug)]
+pub(in crate::card_consistency) struct AsOf(AtomicU64);
+
+impl Default for AsOf {
+    fn default() -> Self {
+        Self(AtomicU64::new(u64::MAX))
+    }
 }
 
 impl Matched {
+    /// In this epoch such a call found this card, as every call to its target does, and needed nothing but to be matched
+    /// with it.
+    pub(in crate::card_consistency) fn confirm(&self, epoch: u64) {
+        // Mostly another handle has said so, and then no other processor's cache is disturbed.
+        if self.as_of.0.load(Ordering::Relaxed) != epoch {
+            self.as_of.0.store(epoch, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether the call would be matched with the same, for it asks for the same and spells it alike. `path`: what of its
+    /// own path and query tells the agent.
+    #[inline]
+    pub(in crate::card_consistency) fn is_of(&self, urls: &Arc<UrlPolicy>, call: &Call, uri: &Uri, path: &str) -> bool {
+        self.fits(urls, call)
+            && words::equal(self.path.as_bytes(), path.as_bytes())
+            && words::same_origin(&self.uri, uri)
+    }
+
+    #[inline]
     fn fits(&self, urls: &Arc<UrlPolicy>, call: &Call) -> bool {
         self.binding == call.binding()
             && self.version == call.version()
@@ -54,19 +94,39 @@ fn same(one: Option<&str>, other: Option<&str>) -> bool {
 }
 
 impl Memo {
-    /// What a call like this one was matched with, under the same policy.
-    pub(in crate::card_consistency) fn matched(&self, urls: &Arc<UrlPolicy>, call: &Call) -> Option<&Matched> {
-        self.matched.iter().map_while(OnceLock::get).find(|known| known.fits(urls, call))
+    /// What calls like this one were matched with, under the same policy.
+    pub(in crate::card_consistency) fn matched(
+        &self,
+        urls: &Arc<UrlPolicy>,
+        call: &Call,
+    ) -> impl Iterator<Item = &Matched> {
+        self.matched.iter().map_while(OnceLock::get).filter(move |known| known.fits(urls, call))
+    }
+
+    /// Whether a call, in this epoch, finds this card and is matched with it. `path`: see [`Matched::is_of`].
+    #[inline]
+    pub(in crate::card_consistency) fn stands(
+        &self,
+        epoch: u64,
+        urls: &Arc<UrlPolicy>,
+        call: &Call,
+        uri: &Uri,
+        path: &str,
+    ) -> bool {
+        let mut known = self.matched.iter().map_while(OnceLock::get);
+        known.any(|known| known.as_of.0.load(Ordering::Relaxed) == epoch && known.is_of(urls, call, uri, path))
     }
 
     /// Remembers it, if there is room.
-    pub(in crate::card_consistency) fn remember(&self, matched: &Matched) {
+    pub(in crate::card_consistency) fn remember(&self, mut matched: Matched) -> Option<&Matched> {
         // Another call may be as fast: it is like this one, or its place is taken and the next one tried.
         for slot in &self.matched {
-            if slot.get().is_none() && slot.set(matched.clone()).is_ok() {
-                return;
+            match slot.set(matched) {
+                Ok(()) => return slot.get(),
+                Err(again) => matched = again,
             }
         }
+        None
     }
 
     /// The first-event bound that the card states by this extension: read once, and each time for another layer's.
@@ -92,11 +152,14 @@ mod tests {
     fn matched(urls: &Arc<UrlPolicy>, call: &Call, index: usize) -> Matched {
         Matched {
             urls: Arc::clone(urls),
+            uri: Uri::from_static("https://agent.example.com/a2a"),
+            path: "/a2a".into(),
             binding: call.binding(),
             version: call.version(),
             tenant: call.tenant().map(Into::into),
             index,
             tenant_in_path: false,
+            as_of: AsOf::default(),
         }
     }
 
@@ -105,14 +168,15 @@ mod tests {
         let memo = Memo::default();
         let (strict, lenient) = (Arc::new(UrlPolicy::strict()), Arc::new(UrlPolicy::strict().allow_plaintext()));
         let call = call(ProtocolVersion::V1_0);
-        memo.remember(&matched(&lenient, &call, 1));
-        assert!(memo.matched(&strict, &call).is_none());
-        memo.remember(&matched(&strict, &call, 0));
-        assert_eq!(memo.matched(&strict, &call).unwrap().index, 0);
-        assert_eq!(memo.matched(&lenient, &call).unwrap().index, 1);
+        let first = |urls: &Arc<UrlPolicy>| memo.matched(urls, &call).next().map(|known| known.index);
+        memo.remember(matched(&lenient, &call, 1));
+        assert!(first(&strict).is_none());
+        memo.remember(matched(&strict, &call, 0));
+        assert_eq!(first(&strict), Some(0));
+        assert_eq!(first(&lenient), Some(1));
         // An equal one of another layer is the same.
         let same = Arc::new(UrlPolicy::strict().allow_plaintext());
-        assert_eq!(memo.matched(&same, &call).unwrap().index, 1);
+        assert_eq!(first(&same), Some(1));
     }
 
     #[test]
@@ -121,13 +185,13 @@ mod tests {
         let urls = Arc::new(UrlPolicy::strict());
         for minor in 0..6 {
             let call = call(ProtocolVersion::new(1, minor));
-            memo.remember(&matched(&urls, &call, minor.into()));
+            memo.remember(matched(&urls, &call, minor.into()));
         }
         for minor in 0..6 {
-            let known = memo.matched(&urls, &call(ProtocolVersion::new(1, minor))).map(|known| known.index);
+            let known = memo.matched(&urls, &call(ProtocolVersion::new(1, minor))).next().map(|known| known.index);
             assert_eq!(known, (usize::from(minor) < KINDS).then_some(minor.into()));
         }
         let with_tenant = call(ProtocolVersion::V1_0).with_tenant("acme");
-        assert!(memo.matched(&urls, &with_tenant).is_none());
+        assert!(memo.matched(&urls, &with_tenant).next().is_none());
     }
 }

@@ -48,7 +48,10 @@ use self::{
     stats::Counters,
     witness::Witness,
 };
-pub(super) use self::{extended::ExtendedCall, memo::Matched};
+pub(super) use self::{
+    extended::ExtendedCall,
+    memo::{AsOf, Matched},
+};
 use crate::{
     card::AgentCard,
     client::Client,
@@ -119,7 +122,25 @@ impl CardStore {
     /// The card that a call may use as it is, if one is held. Costs no allocation and no exclusive lock.
     #[must_use]
     pub fn held(&self, at: &CardKeyRef<'_>, now: Instant) -> Option<Arc<HeldCard>> {
-        self.inner.shelf.held(at, self.inner.clock.millis(now))
+        self.inner.shelf.held(at, self.inner.clock.millis(now)).map(|(card, _)| card)
+    }
+
+    /// The same, and whether every call to the target gets this card: no header, version or credential decides.
+    pub(super) fn held_by(&self, at: &CardKeyRef<'_>, now: Instant) -> Option<(Arc<HeldCard>, bool)> {
+        let (card, scope) = self.inner.shelf.held(at, self.inner.clock.millis(now))?;
+        Some((card, !scope.is_narrow() && self.inner.shelf.keying().tenant_headers.is_empty()))
+    }
+
+    /// As long as this is the same, calls find the same cards.
+    #[inline]
+    pub(super) fn epoch(&self) -> u64 {
+        self.inner.shelf.epoch()
+    }
+
+    /// Whether a card can be used without asking for it again.
+    #[inline]
+    pub(super) fn is_fresh(&self, card: &HeldCard, now: Instant) -> bool {
+        card.is_fresh_at(self.inner.clock.millis(now))
     }
 
     /// The card, held or fetched. Needs a tokio runtime, in which the fetch goes on if this future is dropped.
@@ -190,6 +211,12 @@ impl CardStore {
         let at = CardKeyRef::new(target, &none);
         inner.shelf.write(inner.shelf.generation(), |_| inner.shelf.put_public(&at, Slot::Card(card)));
         Ok(())
+    }
+
+    /// Whether somebody is asked to believe each card that is kept.
+    #[cfg(feature = "directory")]
+    pub(crate) fn has_verifier(&self) -> bool {
+        self.inner.settings.verifier.is_some()
     }
 
     /// How much longer the last failure to get a call's card is remembered.

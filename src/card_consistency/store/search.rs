@@ -231,7 +231,8 @@ impl Inner {
         let lease = Lease {
             fetched: sent,
             fresh_until: sent.saturating_add(span(lifetime)),
-            may_be_stale: freshness.may_be_stale,
+            // Nor may it stand in for an answer: nobody knows whose it is (RFC 9111 §4.1).
+            may_be_stale: freshness.may_be_stale && by_version.is_some(),
         };
         (lease, !freshness.no_store)
     }

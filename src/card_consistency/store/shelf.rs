@@ -1,6 +1,9 @@
 //! What is held: cards, failures, and the knowledge which facts of a call decide between them.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{
+    Arc, Mutex, PoisonError,
+    atomic::{AtomicU64, Ordering},
+};
 
 use http::Uri;
 use quick_cache::{UnitWeighter, sync::Cache};
@@ -64,12 +67,14 @@ pub(super) struct Shelf {
     /// Writes go one by one, for each compares with what stands. Counts how often something was thrown away, so that
     /// what was on its way then is not put back.
     writes: Mutex<u64>,
+    /// Counts the changes to the map: between two that are the same, who looks finds the same.
+    epoch: AtomicU64,
 }
 
 impl Shelf {
     pub(super) fn new(capacity: usize, keying: Keying) -> Self {
         let map = Cache::with_weighter(capacity, capacity as u64, UnitWeighter);
-        Self { map, keying, writes: Mutex::new(0) }
+        Self { map, keying, writes: Mutex::new(0), epoch: AtomicU64::new(0) }
     }
 
     pub(super) fn keying(&self) -> &Keying {
@@ -84,16 +89,26 @@ impl Shelf {
         self.keying.borrow(at, scope).find(|key| self.map.get(key))
     }
 
-    /// The card that a call may use as it is.
-    pub(super) fn held(&self, at: &CardKeyRef<'_>, now: Millis) -> Option<Arc<HeldCard>> {
-        let slot = match self.slot(at, Scope::default())? {
-            Slot::Split(split) => self.slot(at, split.scope)?,
-            slot => slot,
+    /// The card that a call may use as it is, and what of the call was in the key.
+    pub(super) fn held(&self, at: &CardKeyRef<'_>, now: Millis) -> Option<(Arc<HeldCard>, Scope)> {
+        let (slot, scope) = match self.slot(at, Scope::default())? {
+            Slot::Split(split) => (self.slot(at, split.scope)?, split.scope),
+            slot => (slot, Scope::default()),
         };
         match slot {
-            Slot::Card(card) if card.is_fresh_at(now) => Some(card),
+            Slot::Card(card) if card.is_fresh_at(now) => Some((card, scope)),
             _ => None,
         }
+    }
+
+    #[inline]
+    pub(super) fn epoch(&self) -> u64 {
+        self.epoch.load(Ordering::Acquire)
+    }
+
+    /// Behind each change: until then it has not been.
+    fn changed(&self) {
+        self.epoch.fetch_add(1, Ordering::Release);
     }
 
     pub(super) fn find(&self, at: &CardKeyRef<'_>) -> Found {
@@ -167,11 +182,13 @@ impl Shelf {
             (Some(standing), _) if standing.asked() > slot.asked() => {}
             _ => self.map.insert(self.key(at, scope), slot),
         }
+        self.changed();
     }
 
     /// Drops what stands for calls like this one.
     pub(super) fn drop_within(&self, at: &CardKeyRef<'_>, scope: Scope) {
         self.map.remove(&self.key(at, scope));
+        self.changed();
     }
 
     /// Drops all that is held for a target, and says whether there was a card.
@@ -180,6 +197,7 @@ impl Shelf {
         *writes += 1;
         let held = self.map.iter().any(|(key, slot)| key.is_of(target) && matches!(slot, Slot::Card(_)));
         self.map.retain(|key, _| !key.is_of(target));
+        self.changed();
         held
     }
 
@@ -187,6 +205,7 @@ impl Shelf {
         let mut writes = self.writes.lock().unwrap_or_else(PoisonError::into_inner);
         *writes += 1;
         self.map.clear();
+        self.changed();
     }
 
     pub(super) fn len(&self) -> usize {

@@ -11,21 +11,21 @@ const FIRST: Duration = Duration::from_millis(100);
 
 /// Doubles from 100 ms up to the longest. Half of it is left to chance, for all replicas lose a server at once.
 #[derive(Debug)]
-pub(super) struct BackOff {
+pub(crate) struct BackOff {
     longest: Duration,
     failures: u32,
 }
 
 impl BackOff {
-    pub(super) fn new(longest: Duration) -> Self {
+    pub(crate) fn new(longest: Duration) -> Self {
         Self { longest, failures: 0 }
     }
 
-    pub(super) fn reset(&mut self) {
+    pub(crate) fn reset(&mut self) {
         self.failures = 0;
     }
 
-    pub(super) fn next(&mut self) -> Duration {
+    pub(crate) fn next(&mut self) -> Duration {
         self.pause(random())
     }
 

@@ -62,7 +62,9 @@ impl RedisStoreBuilder {
     }
 
     /// For how many skills the server remembers what is known, for replicas that start later. Beyond that, what would
-    /// expire first is left out; the same number for all replicas is the best. Reading it ends at 4 MiB. Default: 4,096.
+    /// expire first is left out; the same number for all replicas is the best. Reading it ends at 4 MiB. Where the store
+    /// serves a directory's evidence as well: of how many peers, each counted once for each replica, apart from skills, and
+    /// reading ends at 8 MiB. Default: 4,096.
     pub fn capacity(mut self, skills: usize) -> Self {
         self.capacity = skills;
         self
@@ -91,6 +93,12 @@ impl RedisStoreBuilder {
         let names = Names {
             channel: format!("{}:changes:{}", self.prefix, server.redis_settings().db()),
             known: format!("{}:known", self.prefix),
+            #[cfg(feature = "directory")]
+            evidence: super::server::EvidenceNames {
+                channel: format!("{}:evidence:changes:{}", self.prefix, server.redis_settings().db()),
+                told: format!("{}:evidence:told", self.prefix),
+                expires: format!("{}:evidence:expires", self.prefix),
+            },
         };
         let Self { timeout, ping_every, max_back_off, capacity, .. } = self;
         Ok(RedisStore::of(Config { server, names, timeout, ping_every, max_back_off, capacity }))

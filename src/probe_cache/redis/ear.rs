@@ -5,22 +5,21 @@ use std::sync::{Arc, Mutex, PoisonError};
 use ::redis::{PushInfo, PushKind, Value};
 use tokio::sync::mpsc;
 
-use super::{
-    message::{self, Message},
-    status::count,
-    store::RedisStore,
-};
-use crate::probe_cache::Change;
+use super::{message::Message, status::count, store::RedisStore};
 
 /// So many changes wait to be taken in. Who falls further behind connects anew: then what stands is read as a whole.
 const MOST: usize = 1024;
 
 /// Called by the client for whatever the server pushes. What follows is closed when the connection ends, or cannot be
 /// kept up with.
-pub(super) fn listen(
+pub(super) fn listen<T, R>(
     store: Arc<RedisStore>,
-    me: Arc<str>,
-) -> (impl Fn(PushInfo) -> Result<(), Deaf> + Send + Sync + 'static, mpsc::Receiver<Change>) {
+    read: R,
+) -> (impl Fn(PushInfo) -> Result<(), Deaf> + Send + Sync + 'static, mpsc::Receiver<T>)
+where
+    T: Send + 'static,
+    R: Fn(&[u8]) -> Message<T> + Send + Sync + 'static,
+{
     let (sender, heard) = mpsc::channel(MOST);
     let sender = Mutex::new(Some(sender));
     let hear = move |push: PushInfo| {
@@ -30,7 +29,7 @@ pub(super) fn listen(
                 let Some(open) = &*sender else { return Err(Deaf) };
                 // Channel and payload; this connection is subscribed to one channel.
                 let Some(Value::BulkString(payload)) = push.data.get(1) else { return Ok(()) };
-                match message::read(payload, &me) {
+                match read(payload) {
                     Message::Own => return Ok(()),
                     Message::Unknown => {
                         count(&store.status.ignored, 1);
@@ -60,7 +59,8 @@ pub(super) struct Deaf;
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{super::message, *};
+    use crate::probe_cache::Change;
 
     fn pushed(kind: PushKind, payload: &str) -> PushInfo {
         let text = |text: &str| Value::BulkString(text.into());
@@ -70,7 +70,7 @@ mod tests {
     #[tokio::test]
     async fn what_cannot_be_kept_up_with_ends_the_connection() {
         let store = Arc::new(RedisStore::new("redis://127.0.0.1").unwrap());
-        let (hear, mut heard) = listen(Arc::clone(&store), "1f".into());
+        let (hear, mut heard) = listen(Arc::clone(&store), |payload: &[u8]| message::read(payload, "1f"));
         let drop_all = r#"{"v":1,"from":"2e","do":"drop_all"}"#;
         hear(pushed(PushKind::Message, "garbage")).unwrap();
         hear(pushed(PushKind::Message, &drop_all.replace("2e", "1f"))).unwrap();
@@ -92,7 +92,7 @@ mod tests {
     #[tokio::test]
     async fn it_ends_with_the_connection() {
         let store = Arc::new(RedisStore::new("redis://127.0.0.1").unwrap());
-        let (hear, mut heard) = listen(store, "1f".into());
+        let (hear, mut heard) = listen(store, |payload: &[u8]| message::read(payload, "1f"));
         hear(PushInfo { kind: PushKind::Disconnection, data: Vec::new() }).unwrap();
         assert_eq!(heard.recv().await, None);
     }

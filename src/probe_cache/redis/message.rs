@@ -56,11 +56,11 @@ enum What {
 
 /// What came by the channel.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Message {
+pub(crate) enum Message<T = Change> {
     /// What was told from here.
     Own,
     /// What another replica learnt.
-    Change(Change),
+    Change(T),
     /// Anything.
     Unknown,
 }

@@ -6,6 +6,7 @@
 
 mod back_off;
 mod builder;
+mod connection;
 mod ear;
 mod message;
 mod outgoing;
@@ -14,4 +15,11 @@ mod session;
 mod status;
 mod store;
 
+/// What other stores on the same server are made of.
+#[cfg(feature = "directory")]
+pub(crate) mod wiring {
+    pub(crate) use super::{
+        back_off::BackOff, connection::connect, message::Message, server::is_usable_after, status::count,
+    };
+}
 pub use self::{builder::RedisStoreBuilder, status::RedisStoreStats, store::RedisStore};

@@ -2,14 +2,11 @@
 
 use std::{future::Future, sync::Arc, time::Duration};
 
-use ::redis::{
-    AsyncConnectionConfig, Client, Cmd, ErrorKind, RedisError, RedisResult, ServerErrorKind,
-    aio::MultiplexedConnection, cmd,
-};
+use ::redis::{Cmd, ErrorKind, RedisError, RedisResult, ServerErrorKind, aio::MultiplexedConnection, cmd};
 use tokio::sync::mpsc;
 
 use super::{
-    ear::listen,
+    connection::connect,
     message::{self, LONGEST, beginning, members, read_member},
     status::count,
     store::RedisStore,
@@ -25,13 +22,26 @@ const MOST_BYTES: usize = 4 << 20;
 
 /// Where a store's changes stand on the server.
 #[derive(Clone, Debug)]
-pub(super) struct Names {
+pub(crate) struct Names {
     /// Channels are the same in all databases of a server. Sets are not.
     pub(super) channel: String,
     pub(super) known: String,
+    /// Where evidence stands, and what its channel is.
+    #[cfg(feature = "directory")]
+    pub(crate) evidence: EvidenceNames,
 }
 
-/// One connection for commands and for the channel, so that what is heard has the order of what is told.
+#[cfg(feature = "directory")]
+#[derive(Clone, Debug)]
+pub(crate) struct EvidenceNames {
+    pub(crate) channel: String,
+    /// By peer and replica, what was told last.
+    pub(crate) told: String,
+    /// The same by the time at which it expires.
+    pub(crate) expires: String,
+}
+
+/// One connection for commands and for the channel.
 pub(super) struct Server {
     connection: MultiplexedConnection,
     store: Arc<RedisStore>,
@@ -41,14 +51,9 @@ pub(super) struct Server {
 impl Server {
     /// Connects, and hears everything from then on.
     pub(super) async fn connect(store: Arc<RedisStore>, me: Arc<str>) -> RedisResult<(Self, mpsc::Receiver<Change>)> {
-        let client = Client::open(store.config.server.clone())?;
-        let (hear, heard) = listen(Arc::clone(&store), Arc::clone(&me));
-        let config = AsyncConnectionConfig::new()
-            .set_connection_timeout(Some(store.config.timeout))
-            .set_response_timeout(Some(store.config.timeout))
-            .set_push_sender(hear);
-        let mut connection = client.get_multiplexed_async_connection_with_config(&config).await?;
-        connection.subscribe(&store.config.names.channel).await?;
+        let name = Arc::clone(&me);
+        let read = move |payload: &[u8]| message::read(payload, &name);
+        let (connection, heard) = connect(&store, &store.config.names.channel, read).await?;
         Ok((Self { connection, store, me }, heard))
     }
 
@@ -117,7 +122,7 @@ fn set(tell: &mut Cmd, change: &Change) {
 
 /// Whether the connection is of use after such an error. A refusal of one command (by access rules, for want of memory)
 /// leaves it as it is; a server that is being replaced, or has not read its data yet, is left.
-pub(super) fn is_usable_after(error: &RedisError) -> bool {
+pub(crate) fn is_usable_after(error: &RedisError) -> bool {
     match error.kind() {
         ErrorKind::Server(kind) => !matches!(
             kind,

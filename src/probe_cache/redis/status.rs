@@ -31,20 +31,20 @@ pub struct RedisStoreStats {
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Status {
+pub(crate) struct Status {
     serving: AtomicUsize,
     connected: AtomicUsize,
     pub(super) connections: AtomicU64,
-    pub(super) told: AtomicU64,
-    pub(super) untold: AtomicU64,
+    pub(crate) told: AtomicU64,
+    pub(crate) untold: AtomicU64,
     pub(super) heard: AtomicU64,
-    pub(super) ignored: AtomicU64,
+    pub(crate) ignored: AtomicU64,
     error: Mutex<Option<String>>,
 }
 
 /// Counts for as long as it lives.
 #[derive(Debug)]
-pub(super) struct Counted<'a>(&'a AtomicUsize);
+pub(crate) struct Counted<'a>(&'a AtomicUsize);
 
 impl<'a> Counted<'a> {
     fn new(count: &'a AtomicUsize) -> Self {
@@ -61,12 +61,12 @@ impl Drop for Counted<'_> {
 
 impl Status {
     /// A handle is served from now on.
-    pub(super) fn serving(&self) -> Counted<'_> {
+    pub(crate) fn serving(&self) -> Counted<'_> {
         Counted::new(&self.serving)
     }
 
     /// And its connection stands.
-    pub(super) fn connected(&self) -> Counted<'_> {
+    pub(crate) fn connected(&self) -> Counted<'_> {
         count(&self.connections, 1);
         Counted::new(&self.connected)
     }
@@ -76,7 +76,7 @@ impl Status {
         connected > 0 && connected >= self.serving.load(Relaxed)
     }
 
-    pub(super) fn failed(&self, error: &dyn Display) {
+    pub(crate) fn failed(&self, error: &dyn Display) {
         let text = escape(&error.to_string(), LONGEST_ERROR).to_string();
         *self.error.lock().unwrap_or_else(PoisonError::into_inner) = Some(text);
     }
@@ -97,7 +97,7 @@ impl Status {
     }
 }
 
-pub(super) fn count(counter: &AtomicU64, more: usize) {
+pub(crate) fn count(counter: &AtomicU64, more: usize) {
     counter.fetch_add(more as u64, Relaxed);
 }
 

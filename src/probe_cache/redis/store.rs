@@ -21,6 +21,9 @@ use crate::probe_cache::{Link, ProbeCacheError, Store};
 ///   it held, nothing does, and calls find out anew. One that goes back to an older state (after a failover, say) may
 ///   bring back what was dropped, for the rest of its time.
 ///
+/// With feature `directory`, it shares the evidence of a directory of peers in the same way: give it to the evidence's
+/// builder.
+///
 /// The runtime that it is used in must have I/O enabled. Nothing is logged.
 ///
 /// ```no_run
@@ -45,6 +48,8 @@ use crate::probe_cache::{Link, ProbeCacheError, Store};
 /// +zadd +zrem +zrange +zrevrange +zrevrangebyscore +zremrangebyscore +zremrangebyrank
 /// ```
 ///
+/// and, where it shares the evidence of a directory of peers as well, `+hset +hget +hdel +hkeys +zcard`.
+///
 /// Whoever may write there can have replicas forget what they know, or believe, for their own
 /// [`ttl`](super::super::SkillAvailabilityBuilder::ttl), what is not so: the agents' own refusals correct it. Messages
 /// that are not understood or longer than 4 KiB are ignored. A message is read before its length can be known; Redis
@@ -56,18 +61,18 @@ use crate::probe_cache::{Link, ProbeCacheError, Store};
 /// `redis = { version = "1", default-features = false, features = ["tokio-rustls-comp", "tls-rustls-native-roots"] }`
 /// beside this crate, say. Without it such a URL is an error when the store is built.
 pub struct RedisStore {
-    pub(super) config: Config,
-    pub(super) status: Status,
+    pub(crate) config: Config,
+    pub(crate) status: Status,
 }
 
 #[derive(Clone)]
-pub(super) struct Config {
+pub(crate) struct Config {
     pub(super) server: ConnectionInfo,
-    pub(super) names: Names,
-    pub(super) timeout: Duration,
-    pub(super) ping_every: Duration,
-    pub(super) max_back_off: Duration,
-    pub(super) capacity: usize,
+    pub(crate) names: Names,
+    pub(crate) timeout: Duration,
+    pub(crate) ping_every: Duration,
+    pub(crate) max_back_off: Duration,
+    pub(crate) capacity: usize,
 }
 
 impl RedisStore {

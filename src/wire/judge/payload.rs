@@ -43,6 +43,7 @@ impl Reader {
             return Err(Flaw::Violation("an update where a task or message is due"));
         }
         self.judge_members(kind, members)?;
+        self.forget_others(kind);
         Ok(Verdict::Valid)
     }
 
@@ -166,7 +167,8 @@ impl Reader {
                 None => self.bare_kind(),
             };
         }
-        let is_bare_message = self.facts.kind == PayloadKind::Message && self.notes.wrapper.is_none();
+        let is_bare_message =
+            self.facts.kind == PayloadKind::Message && (self.notes.wrapper.is_none() || !self.is_wrapped());
         if is_bare_message && !self.notes.bare.has(Member::TaskId) {
             self.facts.task_id.clear();
         }

@@ -4,7 +4,7 @@
 //! an HTTP+JSON body), the object that the payload wraps, and a status.
 
 use super::name::Name;
-use super::{Envelope, Expected, Facts, Payload, Wrapping};
+use super::{Envelope, Expected, Facts, Payload, PayloadKind, Wrapping};
 use crate::wire::id::AnswerId;
 use crate::wire::json::{JsonKind, JsonVisitor, Scope, Slot};
 use crate::wire::peer_error::A2aError;
@@ -38,6 +38,9 @@ const BARE: u8 = 32;
 /// … and of a wrapped one here.
 const INNER: u8 = 64;
 const LAST_INNER: u8 = 95;
+
+/// What may have to be tolerated of a state.
+const STATE_FLAGS: Tolerated = Tolerated::NUMERIC_STATE.union(Tolerated::UNKNOWN_STATE);
 
 /// A member of a task, message or update.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -222,10 +225,11 @@ impl Reader {
         self.notes.text && self.notes.code.is_some_and(known)
     }
 
-    /// Words, and nothing but words, where some object was due: `{"message": …}`, `{"detail": …}`.
+    /// Words, and nothing but words, where some object was due: `{"message": …}`, `{"detail": …}`. In an envelope they stand
+    /// beside the result, and say nothing of it.
     pub(super) fn is_mere_words(&self) -> bool {
         let Notes { text, detail, other, .. } = self.notes;
-        (text || detail) && !other
+        self.expected.envelope == Envelope::Bare && (text || detail) && !other
     }
 
     #[inline]
@@ -301,6 +305,10 @@ impl Reader {
             return Scope::SKIPPED;
         }
         self.notes.wrapper = Some(wrapper);
+        if self.is_wrapped() && self.notes.bare.present != 0 {
+            // What stood before it is not its own.
+            self.facts.clear();
+        }
         WRAPPED
     }
 
@@ -327,9 +335,11 @@ impl Reader {
             return;
         }
         self.members(is_inner).proper |= member.bit();
+        if !self.counts(member, is_inner) {
+            return;
+        }
         match member {
-            Member::Id if self.id_names_the_task(is_inner) => self.facts.task_id.set(text, cut),
-            Member::TaskId => self.facts.task_id.set(text, cut),
+            Member::Id | Member::TaskId => self.facts.task_id.set(text, cut),
             Member::ContextId => self.facts.context_id.set(text, cut),
             Member::State => self.state(kind, text),
             Member::Final => self.facts.is_final = text == b"true",
@@ -337,16 +347,56 @@ impl Reader {
         }
     }
 
-    /// A task's own id is `id`, all others point to it by `taskId`; a bare object in 0.2 may be either.
-    fn id_names_the_task(&self, is_inner: bool) -> bool {
+    /// Is the result the object that it wraps, and not the one around that?
+    pub(super) fn is_wrapped(&self) -> bool {
+        self.expected.wrapping == Wrapping::Member && self.expected.payload != Payload::Task
+    }
+
+    /// Members of the result itself come before those of an object in it or around it, in whatever order they stand. As long as there is no such
+    /// member, the other one's is what is known.
+    fn counts(&self, member: Member, is_inner: bool) -> bool {
+        let bare = self.notes.bare;
+        let is_id = matches!(member, Member::Id | Member::TaskId);
         if is_inner {
-            self.notes.wrapper == Some(Wrapper::Task)
-        } else {
-            !self.notes.bare.has(Member::TaskId) && self.notes.wrapper.is_none()
+            // A task's own id is `id`, all others point to it by `taskId`.
+            let names = !is_id || (member == Member::Id) == (self.notes.wrapper == Some(Wrapper::Task));
+            let is_told = bare.has(member) || (is_id && (bare.has(Member::Id) || bare.has(Member::TaskId)));
+            return names && (self.is_wrapped() || !is_told);
+        }
+        if self.is_wrapped() && self.notes.wrapper.is_some() {
+            return false;
+        }
+        match member {
+            Member::TaskId if self.expected.payload == Payload::Task => !bare.has(Member::Id),
+            // It may be either, and its kind may be told later.
+            Member::Id if self.expected.payload != Payload::Task => !bare.has(Member::TaskId),
+            _ => true,
+        }
+    }
+
+    /// The result is of this kind: forgets what came from an object in it, and a state that is none of its own.
+    pub(super) fn forget_others(&mut self, kind: PayloadKind) {
+        let has_state = matches!(kind, PayloadKind::Task | PayloadKind::StatusUpdate);
+        let mut keeps_state = has_state;
+        if !self.is_wrapped() && self.notes.wrapper.is_some() {
+            let bare = self.notes.bare;
+            if !bare.has(Member::Id) && !bare.has(Member::TaskId) {
+                self.facts.task_id.clear();
+            }
+            if !bare.has(Member::ContextId) {
+                self.facts.context_id.clear();
+            }
+            self.facts.is_final &= bare.has(Member::Final);
+            keeps_state &= bare.has(Member::State);
+        }
+        if !keeps_state {
+            self.facts.state = None;
+            self.facts.tolerated.remove(STATE_FLAGS);
         }
     }
 
     fn state(&mut self, kind: JsonKind, text: &[u8]) {
+        self.facts.tolerated.remove(STATE_FLAGS);
         if kind == JsonKind::Number {
             self.facts.tolerated.insert(Tolerated::NUMERIC_STATE);
             self.facts.state =

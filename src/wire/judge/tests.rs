@@ -186,6 +186,68 @@ fn a_bare_task_where_a_wrapped_one_is_due_still_names_itself() {
     }
 }
 
+/// Members in every order, as none is prescribed (RFC 8259 §4).
+fn in_any_order(members: [&str; 3]) -> [String; 6] {
+    [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]]
+        .map(|order| format!("{{{}}}", order.map(|place| members[place]).join(",")))
+}
+
+#[test]
+fn what_stands_beside_the_result_says_nothing_about_it() {
+    for around in in_any_order([
+        r#""task":{"id":"t","contextId":"c","status":{"state":"TASK_STATE_WORKING"}}"#,
+        r#""id":"other","contextId":"other","taskId":"other""#,
+        r#""status":{"state":"TASK_STATE_COMPLETED"},"final":true"#,
+    ]) {
+        let (verdict, facts) = result(Member, StreamEvent, &around);
+        assert_eq!((verdict, facts.kind), (Verdict::Valid, PayloadKind::Task));
+        assert_eq!((facts.task_id.as_str(), facts.context_id.as_str()), ("t", "c"), "{around}");
+        assert_eq!((facts.state.unwrap().as_str(), facts.is_final), ("TASK_STATE_WORKING", false), "{around}");
+    }
+    for around in in_any_order([r#""message":{"messageId":"m"}"#, r#""id":"other""#, r#""status":{"state":"paused"}"#])
+    {
+        let (verdict, facts) = result(Member, SendResult, &around);
+        assert_eq!((verdict, facts.kind), (Verdict::Valid, PayloadKind::Message));
+        assert_eq!((facts.task_id.as_str(), facts.state, facts.tolerated.iter().count()), ("", None, 0), "{around}");
+    }
+    let inner = r#""task":{"id":"other","contextId":"other","status":{"state":"paused"},"final":true}"#;
+    for around in in_any_order([r#""kind":"task","id":"t""#, r#""status":{"state":"working"}"#, inner]) {
+        for payload in [SendResult, Task] {
+            let (verdict, facts) = result(Kind, payload, &around);
+            assert_eq!((verdict, facts.kind), (Verdict::Valid, PayloadKind::Task));
+            assert_eq!((facts.task_id.as_str(), facts.context_id.as_str()), ("t", ""), "{around}");
+            assert_eq!((facts.state.unwrap().as_str(), facts.is_final), ("working", false), "{around}");
+            assert!(facts.tolerated.is_empty(), "{around}");
+        }
+    }
+    for around in in_any_order([r#""kind":"message""#, r#""messageId":"m""#, inner]) {
+        let (verdict, facts) = result(Kind, SendResult, &around);
+        assert_eq!((verdict, facts.kind), (Verdict::Valid, PayloadKind::Message));
+        assert_eq!((facts.task_id.as_str(), facts.state, facts.tolerated.iter().count()), ("", None, 0), "{around}");
+    }
+}
+
+#[test]
+fn a_task_is_named_by_its_own_id() {
+    for task in in_any_order([r#""id":"t""#, r#""taskId":"other""#, r#""status":{"state":"TASK_STATE_WORKING"}"#]) {
+        for (payload, json) in [(SendResult, format!(r#"{{"task":{task}}}"#)), (Task, task)] {
+            let (verdict, facts) = result(Member, payload, &json);
+            assert_eq!((verdict, facts.task_id.as_str()), (Verdict::Valid, "t"), "{json}");
+        }
+    }
+}
+
+#[test]
+fn only_tasks_and_their_updates_have_a_state() {
+    for json in [
+        r#"{"message":{"messageId":"m","status":{"state":"TASK_STATE_WORKING"}}}"#,
+        r#"{"artifactUpdate":{"taskId":"t","artifact":{},"status":{"state":"paused"}}}"#,
+    ] {
+        let (verdict, facts) = result(Member, StreamEvent, json);
+        assert_eq!((verdict, facts.state, facts.tolerated.iter().count()), (Verdict::Valid, None, 0), "{json}");
+    }
+}
+
 #[test]
 fn results_named_by_their_kind() {
     let ok = |payload, json: &str, kind, tolerated: &[&'static str]| {
@@ -301,6 +363,14 @@ fn bare_bodies() {
     assert_eq!(bare(Member, SendResult, r#"{"error":true}"#).0, violation("an error that is no object"));
     assert_eq!(bare(Member, SendResult, r#"{"message":"no"}"#).0, violation("neither a task nor a message"));
     assert_eq!(bare(Member, SendResult, TASK).0, violation("a bare result where a wrapped one is due"));
+}
+
+#[test]
+fn words_beside_a_result_in_an_envelope_do_no_harm() {
+    for payload in [Task, Object, ObjectOrArray, Anything] {
+        let json = format!(r#"{{"jsonrpc":"2.0","id":1,"message":"all well","result":{TASK}}}"#);
+        assert_eq!(rpc(Member, payload, &json).0, Verdict::Valid, "{payload:?}");
+    }
 }
 
 #[test]

@@ -28,7 +28,9 @@ impl Running {
     /// In front of this agent, with the layers or without them. It runs as long as the process does.
     pub(crate) fn start(agent: SocketAddr, guarded: bool) -> Self {
         let (tell, told) = mpsc::channel();
-        std::thread::spawn(move || {
+        let name = if guarded { "guarded" } else { "bare" };
+        let thread = std::thread::Builder::new().name(name.to_owned());
+        let run = move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
             runtime.block_on(async move {
                 let words = ["--listen", "127.0.0.1:0", "--upstream", &format!("http://{agent}")];
@@ -40,7 +42,8 @@ impl Running {
                 let proxy = Proxy::new(&args, stack).expect("a proxy");
                 serve(listener, proxy, std::future::pending(), args.drain).await;
             });
-        });
+        };
+        thread.spawn(run).expect("a thread");
         told.recv().expect("a gateway")
     }
 

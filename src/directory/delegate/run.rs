@@ -1,0 +1,374 @@
+//! One delegated call, from its need to an answer.
+
+use std::{sync::Arc, time::Duration};
+
+use bytes::Bytes;
+use http::{HeaderMap, Request, Response, request::Parts};
+use http_body::Body;
+use tokio::time::{Instant, timeout_at};
+use tower_service::Service;
+
+use super::{
+    Alternatives, CredentialsAsk, DelegateBody, DelegateError, Delegated, Fallback, NoEligiblePeer,
+    attempt::{Letter, Original, add_credentials},
+    body::Watch,
+    layer::Config,
+    test_call,
+};
+use crate::{
+    call::{self, Binding, Call, CallBody, Operation},
+    card::Origin,
+    directory::{
+        self, Attempt, AttemptEnd, Candidate, Decision, Directory, DirectoryObserver, Exclusion, Need, Permit, Report,
+    },
+    error::{BoxError, CallError, Failure, Retry, lost},
+    limits::{CENTURY, LimitOverrides},
+    outcome::{Class, OutcomeKind},
+    wire::A2aError,
+};
+
+/// What a delegated call goes through.
+pub(super) struct Run<S> {
+    /// Polled ready by the caller. Given back before anything is waited for.
+    ready: Option<S>,
+    spare: S,
+    directory: Directory,
+    config: Arc<Config>,
+}
+
+/// How one candidate's turn ended.
+enum Turn<P> {
+    Answered(Response<P>, Call),
+    Failed(CallError),
+    NotAsked(Exclusion),
+    /// It was asked, by a test.
+    Tested(Exclusion),
+}
+
+impl<S> Run<S> {
+    pub(super) fn new(ready: S, spare: S, directory: Directory, config: Arc<Config>) -> Self {
+        Self { ready: Some(ready), spare, directory, config }
+    }
+
+    pub(super) async fn answer<B, P, F>(
+        mut self,
+        request: Request<CallBody<B>>,
+        fallback: F,
+    ) -> Result<Response<DelegateBody<P>>, DelegateError>
+    where
+        S: Service<Request<CallBody<B>>, Response = Response<P>> + Clone + Send + 'static,
+        S::Future: Send,
+        S::Error: Into<BoxError>,
+        F: Fallback<B, P>,
+        B: Body<Data = Bytes> + Send + 'static,
+        B::Error: Send,
+        P: Body<Data = Bytes> + Send + 'static,
+        P::Error: Into<BoxError>,
+    {
+        let (parts, body) = request.into_parts();
+        let named = parts.extensions.get::<Call>().cloned();
+        let call = named.unwrap_or_else(|| call::from_head(&parts.method, &parts.uri, &parts.headers));
+        let need = need_of(&parts, &call).map_err(|why| DelegateError::not_delegable(why, &call))?;
+        let mut original = Original { parts, body: Some(body), call, need };
+        let now = Instant::now();
+        let deadline = deadline(&original, &self.config, now);
+        let decision = self.directory.find_at(&original.need, now, self.directory.next_call());
+        let candidates: Vec<Candidate> = decision.eligible().cloned().collect();
+        let directory = self.directory.clone();
+        let mut record = Record::new(decision, directory.observer());
+        let (mut last, mut asked) = (None, 0);
+        for candidate in &candidates {
+            let began = Instant::now();
+            if asked >= self.config.attempts || began >= deadline {
+                break;
+            }
+            let turn = self.turn(candidate, &mut original, deadline).await;
+            let (elapsed, skill) = (began.elapsed(), Some(&*candidate.skill));
+            let mut note = |ended| record.note(candidate, ended, elapsed);
+            match turn {
+                Turn::Answered(response, call) => {
+                    note(AttemptEnd::Success);
+                    self.directory.note_seen(candidate, Instant::now());
+                    let watch = Watch {
+                        evidence: self.directory.evidence().clone(),
+                        peer: candidate.peer.clone(),
+                        skill: (*candidate.skill).into(),
+                        began,
+                    };
+                    // How a stream ends, its body says. Anything else has ended.
+                    let watch = if call.is_streaming() {
+                        Some(watch)
+                    } else {
+                        self.directory.evidence().record(&candidate.peer, skill, Report::success(elapsed));
+                        None
+                    };
+                    let uri = call.target().cloned().unwrap_or_default();
+                    let decision = record.end(Some(candidate));
+                    let mut response = response.map(|body| DelegateBody::new(body, call, watch));
+                    let delegated = Delegated { peer: candidate.peer.clone(), uri, decision };
+                    response.extensions_mut().insert(delegated);
+                    return Ok(response);
+                }
+                Turn::Failed(error) => {
+                    asked += 1;
+                    self.directory.evidence().record(&candidate.peer, skill, Report::of_error(&error, elapsed));
+                    self.doubt(candidate, &error);
+                    let may_go_on = may_go_on(&error);
+                    note(AttemptEnd::Failed { outcome: error.outcome(), class: error.class(), may_go_on });
+                    last = Some(error);
+                    if !may_go_on || original.body.is_none() {
+                        break;
+                    }
+                }
+                Turn::NotAsked(why) => note(AttemptEnd::NotAsked(why)),
+                Turn::Tested(why) => {
+                    asked += 1;
+                    note(AttemptEnd::NotAsked(why));
+                }
+            }
+        }
+        // Nobody is waited for any longer, and the fallback may stand above the same limit.
+        self.ready = None;
+        if let Some(error) = last {
+            record.end(None);
+            return Err(error.into());
+        }
+        if Instant::now() >= deadline {
+            record.end(None);
+            return Err(late(&original.call, deadline).into());
+        }
+        if fallback.is_there()
+            && let Some(body) = original.body.take()
+        {
+            record.decision.fell_back = true;
+            record.end(None);
+            let Original { parts, call, .. } = original;
+            return match timeout_at(deadline, fallback.answer(Request::from_parts(parts, body))).await {
+                Ok(Some(Ok(response))) => Ok(response.map(|body| DelegateBody::new(body, call, None))),
+                Ok(Some(Err(error))) => Err(lost(error, &call, false).into()),
+                Ok(None) => Err(DelegateError::not_delegable("the fallback gives no answer", &call)),
+                Err(_) => Err(late(&call, deadline).into()),
+            };
+        }
+        let decision = record.end(None);
+        Err(DelegateError::NoEligiblePeer(NoEligiblePeer::new(decision, &original.call)))
+    }
+
+    /// One candidate's turn.
+    async fn turn<B, P>(&mut self, candidate: &Candidate, original: &mut Original<B>, deadline: Instant) -> Turn<P>
+    where
+        S: Service<Request<CallBody<B>>, Response = Response<P>> + Clone + Send + 'static,
+        S::Future: Send,
+        S::Error: Into<BoxError>,
+        B: Body<Data = Bytes> + Send + 'static,
+        B::Error: Send,
+        P: Body<Data = Bytes> + Send + 'static,
+        P::Error: Into<BoxError>,
+    {
+        let mut letter = match original.letter_to(candidate, &self.config) {
+            Ok(letter) => letter,
+            Err(why) => return Turn::NotAsked(Exclusion::Unwritable(why)),
+        };
+        let mut names = Vec::new();
+        if self.config.credentials.is_some() {
+            self.ready = None;
+            let asked = credentials(&self.config, candidate, &original.need, &letter, deadline);
+            match asked.await {
+                Ok(headers) => names = add_credentials(&mut letter.parts.headers, &headers),
+                Err(why) => return Turn::NotAsked(Exclusion::NoCredentials(why)),
+            }
+        }
+        // As it stands now: whatever was waited for may have taken long.
+        let permit = match self.may_be_asked(candidate, &original.need) {
+            Ok(permit) => permit,
+            Err(why) => return Turn::NotAsked(why),
+        };
+        if (permit == Permit::AfterTest || candidate.test) && !candidate.at.state.is_tested() {
+            self.ready = None;
+            let until = deadline.min(Instant::now() + self.config.test_timeout.min(CENTURY));
+            let began = Instant::now();
+            let tested = timeout_at(until, test_call::test(self.spare.clone(), &letter, &names)).await;
+            let (why, report) = match tested {
+                Ok(Ok(())) => {
+                    candidate.at.state.set_tested(true);
+                    ("".into(), None)
+                }
+                Ok(Err(failed)) => {
+                    let report = failed.error.map(|error| Report::of_error(&error, began.elapsed()));
+                    (failed.why, Some(report.unwrap_or_else(Report::neutral)))
+                }
+                Err(_) => ("no answer in time".into(), Some(Report::failure(began.elapsed()))),
+            };
+            if let Some(report) = report {
+                self.directory.evidence().record(&candidate.peer, Some(&candidate.skill), report);
+                return Turn::Tested(Exclusion::TestFailed(why));
+            }
+            if let Err(why) = self.may_be_asked(candidate, &original.need) {
+                return Turn::NotAsked(why);
+            }
+        }
+        let (request, call) = match original.complete(letter) {
+            Ok(complete) => complete,
+            Err(why) => return Turn::NotAsked(Exclusion::Unwritable(why)),
+        };
+        match timeout_at(deadline, self.send(request, &call)).await {
+            Ok(Ok(response)) => Turn::Answered(response, call),
+            Ok(Err(error)) => Turn::Failed(error),
+            Err(_) => Turn::Failed(late(&call, deadline)),
+        }
+    }
+
+    fn may_be_asked(&self, candidate: &Candidate, need: &Need) -> Result<Permit, Exclusion> {
+        let now = Instant::now();
+        self.directory.still_there(candidate, now)?;
+        let permit = self.directory.permitted_now(candidate, need, now);
+        Exclusion::of_permit(&permit).map_or(Ok(permit), Err)
+    }
+
+    async fn send<B, P>(&mut self, request: Request<CallBody<B>>, call: &Call) -> Result<Response<P>, CallError>
+    where
+        S: Service<Request<CallBody<B>>, Response = Response<P>> + Clone,
+        S::Error: Into<BoxError>,
+        B: Body<Data = Bytes>,
+    {
+        let mut service = match self.ready.take() {
+            Some(ready) => ready,
+            None => {
+                let mut service = self.spare.clone();
+                std::future::poll_fn(|cx| service.poll_ready(cx).map_err(|error| lost(error.into(), call, true)))
+                    .await?;
+                service
+            }
+        };
+        let sent = service.call(request);
+        drop(service);
+        sent.await.map_err(|error| lost(error.into(), call, false))
+    }
+
+    /// What the failure says of the peer's card is a reason to read it again.
+    fn doubt(&self, candidate: &Candidate, error: &CallError) {
+        if let Some(why) = directory::drift_of(error) {
+            self.directory.doubt(&candidate.peer, why);
+        }
+    }
+}
+
+/// Those for this peer, from whoever gives them.
+async fn credentials(
+    config: &Config,
+    candidate: &Candidate,
+    need: &Need,
+    letter: &Letter,
+    deadline: Instant,
+) -> Result<HeaderMap, Box<str>> {
+    let Some(credentials) = &config.credentials else { return Ok(HeaderMap::new()) };
+    let origin = Origin::of(&letter.parts.uri).map_err(|why| format!("its URL {why}"))?;
+    let ask = CredentialsAsk {
+        peer: candidate.peer.clone(),
+        origin,
+        uri: letter.parts.uri.clone(),
+        caller: need.caller_name().cloned(),
+        skill: Arc::clone(&candidate.skill),
+    };
+    match timeout_at(deadline, credentials.for_peer(ask)).await {
+        Ok(Ok(headers)) => Ok(headers),
+        Ok(Err(why)) => Err(why.to_string().into()),
+        Err(_) => Err("none in time".into()),
+    }
+}
+
+/// What is needed, completed by what the request is.
+fn need_of(parts: &Parts, call: &Call) -> Result<Need, &'static str> {
+    let need = match (parts.extensions.get::<Need>(), call.skill()) {
+        (Some(need), _) => need.clone(),
+        (None, Some(skill)) => Need::skill(skill),
+        (None, None) => return Err("it names no need: put a Need into its extensions, or the skill into its Call"),
+    };
+    let Some(binding) = call.binding() else {
+        return Err("nobody can tell what it is written in: put CallLayer above, or a Call into its extensions");
+    };
+    if !call.operation().is_some_and(Operation::is_send) || !call.begins_task() {
+        return Err("it is about a task, and belongs to whoever has that: call the URI in Delegated");
+    }
+    let version = call.version().unwrap_or(crate::call::ProtocolVersion::V1_0);
+    // What the user's need says of it, only the request can know.
+    let mut need = need.rewritten().written(binding, version);
+    if let Some(alternatives) = parts.extensions.get::<Alternatives>() {
+        for one in &alternatives.list {
+            need = need.written(one.written.binding, one.written.version);
+        }
+    }
+    if let Some(tenant) = call.tenant() {
+        need = need.tenant(tenant);
+    }
+    Ok(need)
+}
+
+/// When the call is over, whoever is asked.
+fn deadline<B: Body>(original: &Original<B>, config: &Config, now: Instant) -> Instant {
+    let (call, extensions) = (&original.call, &original.parts.extensions);
+    let stream = call.is_streaming();
+    let total = match extensions.get::<LimitOverrides>() {
+        Some(by) => config.limits.overridden(by).total_of(stream),
+        None => config.limits.total_of(stream),
+    };
+    let asked = match call.binding() {
+        Some(Binding::Grpc) => call::grpc_timeout(&original.parts.headers),
+        _ => None,
+    };
+    let total = asked.map_or(total, |asked| asked.min(total)).min(CENTURY);
+    now + total.saturating_sub(call.elapsed())
+}
+
+fn late(call: &Call, deadline: Instant) -> CallError {
+    let what = "the call was not over in time, with whom it was delegated to";
+    let mut failure = Failure::new(OutcomeKind::Timeout, Class::Total, what, call.clone(), call.elapsed());
+    failure.bound = call.began().map(|began| deadline.saturating_duration_since(began));
+    CallError::new(failure)
+}
+
+/// Whether another peer may be asked: nothing can have been done, and the refusal is not the request's own fault.
+fn may_go_on(error: &CallError) -> bool {
+    if error.events() > 0 || error.retry() == Retry::Unsafe {
+        return false;
+    }
+    let about_the_request =
+        matches!(error.a2a_error(), Some(A2aError::Parse | A2aError::InvalidRequest | A2aError::InvalidParams));
+    error.is_routing_signal() || error.outcome() != OutcomeKind::Refused || !about_the_request
+}
+
+/// The record of a decision on its way: the observer has it once, also of a call that its caller let go of.
+struct Record<'d> {
+    decision: Decision,
+    observer: &'d dyn DirectoryObserver,
+    told: bool,
+}
+
+impl<'d> Record<'d> {
+    fn new(decision: Decision, observer: &'d dyn DirectoryObserver) -> Self {
+        Self { decision, observer, told: false }
+    }
+
+    fn note(&mut self, candidate: &Candidate, ended: AttemptEnd, elapsed: Duration) {
+        self.decision.attempts.push(Attempt { peer: candidate.peer.clone(), ended, elapsed });
+    }
+
+    fn end(&mut self, chosen: Option<&Candidate>) -> Arc<Decision> {
+        self.decision.chosen = chosen.map(|candidate| candidate.peer.clone());
+        self.tell();
+        Arc::new(self.decision.clone())
+    }
+
+    fn tell(&mut self) {
+        if !self.told {
+            self.told = true;
+            self.observer.decided(&self.decision);
+        }
+    }
+}
+
+impl Drop for Record<'_> {
+    fn drop(&mut self) {
+        self.tell();
+    }
+}

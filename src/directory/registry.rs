@@ -1,0 +1,630 @@
+//! The directory: who is registered, and what becomes of it. Readers take what stands at the moment and are never
+//! blocked by whoever changes it.
+
+use std::{
+    collections::HashMap,
+    fmt,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError, RwLock,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use http::{HeaderMap, Uri};
+use tokio::{sync::Notify, time::Instant};
+
+use super::{
+    AuditEvent, Candidate, Change, Decision, DirectoryObserver, Evidence, Exclusion, Need, PeerId, Permit,
+    RegistryError, Stage, StaleReason, Verification,
+    builder::{DirectoryBuilder, Settings},
+    index::Index,
+    peer::{Peer, State},
+    reading::{self, Read},
+    select::{Moment, Rules, permitted, select},
+    skill::{Skill, SkillSource},
+    tools,
+};
+use crate::{
+    card::{CardBinding, CardUrl, CardVersion, Origin},
+    card_consistency::{CardAsk, CardStore},
+    clock::{Clock, Millis, span},
+    error::CardFailure,
+};
+
+/// Peers that may be found for a need. Being found is no permission, and being registered no trust.
+///
+/// Clones are the same directory. See the [module](super) for what becomes of a registration.
+#[derive(Clone)]
+pub struct Directory {
+    pub(super) inner: Arc<Inner>,
+}
+
+pub(super) struct Inner {
+    pub(super) store: CardStore,
+    pub(super) settings: Settings,
+    pub(super) clock: Clock,
+    /// Locked for as long as it takes to clone or to swap a pointer.
+    current: RwLock<Arc<Index>>,
+    writing: Mutex<Writing>,
+    /// How many calls there were.
+    calls: AtomicU64,
+    /// Somebody wants a card read again soon.
+    pub(super) wake: Arc<Notify>,
+}
+
+/// What only those need who change something, one at a time.
+#[derive(Default)]
+struct Writing {
+    sequence: u64,
+    owners: HashMap<Arc<str>, usize>,
+    /// Who must not come back, and whose it was. One entry for each act of an operator.
+    revoked: HashMap<PeerId, Arc<str>>,
+}
+
+/// Events on their way to the observer, who is told when no lock is held.
+#[must_use]
+struct Events(Vec<AuditEvent>);
+
+impl Directory {
+    /// A directory whose peers' cards come from `cards`. One that is shared with the layers knows what they know.
+    pub fn builder(cards: CardStore) -> DirectoryBuilder {
+        DirectoryBuilder::new(cards)
+    }
+
+    pub(super) fn new(store: CardStore, settings: Settings) -> Self {
+        let inner = Inner {
+            store,
+            settings,
+            clock: Clock::new(),
+            current: RwLock::default(),
+            writing: Mutex::default(),
+            calls: AtomicU64::new(0),
+            wake: Arc::new(Notify::new()),
+        };
+        Self { inner: Arc::new(inner) }
+    }
+
+    /// Registers the agent at `base`, or reads its card again, for `owner`. Its card comes through the card store, which
+    /// verifies it, and counts only if it is the card of this place. From then on the peer is on probation.
+    ///
+    /// # Errors
+    ///
+    /// Why not. Whatever was registered before stays.
+    pub async fn publish(&self, base: &Uri, owner: &str) -> Result<PeerId, RegistryError> {
+        let peer = self.admitted(base, owner)?;
+        let base = &base_of(&peer, base);
+        let read = match self.read_card(base, false).await {
+            Ok(read) => read,
+            Err(error) => return Err(self.refused(&peer, owner, error)),
+        };
+        self.put(&peer, base, owner, Said::Card(read)).map(|()| peer)
+    }
+
+    /// Registers the tools that the peer at `base` lists over MCP as skills of it, for `owner`: all pages of one
+    /// `tools/list`, each the result or the whole response. What it had of tools before is replaced; what its card says
+    /// is not. They count for [`tools_ttl`](DirectoryBuilder::tools_ttl).
+    ///
+    /// # Errors
+    ///
+    /// Why not. Whatever was registered before stays.
+    pub fn publish_tools<P>(&self, base: &Uri, owner: &str, pages: &[P]) -> Result<PeerId, RegistryError>
+    where
+        P: AsRef<[u8]>,
+    {
+        let peer = self.admitted(base, owner)?;
+        let base = &base_of(&peer, base);
+        let read = match tools::read(pages, &self.inner.settings.bounds) {
+            Ok((skills, left_out)) => Said::Tools { skills, left_out },
+            Err(fault) => return Err(self.refused(&peer, owner, fault.into())),
+        };
+        self.put(&peer, base, owner, read).map(|()| peer)
+    }
+
+    /// The peer said that its list of tools changed (MCP `notifications/tools/list_changed`): what was known of them
+    /// does not count until they are published again. Whether there was something to mark.
+    pub fn tools_changed(&self, peer: &PeerId) -> bool {
+        let current = self.inner.current();
+        let Some(known) = current.peer(peer) else { return false };
+        if known.state.until(SkillSource::Tools).is_none() {
+            return false;
+        }
+        self.mark_stale(known, SkillSource::Tools, StaleReason::ListChanged);
+        self.inner.wake.notify_one();
+        true
+    }
+
+    /// Takes a peer out, for the owner who registered it. It may come back.
+    ///
+    /// # Errors
+    ///
+    /// It is not there, or somebody else's.
+    pub fn withdraw(&self, peer: &PeerId, owner: &str) -> Result<(), RegistryError> {
+        let mut writing = self.inner.writing();
+        let current = self.inner.current();
+        let error = match current.peer(peer) {
+            Some(known) if *known.owner == *owner => {
+                let events = self.inner.take_out(&mut writing, &current, known, Change::Withdrawn);
+                drop(writing);
+                self.tell(events);
+                return Ok(());
+            }
+            Some(_) => RegistryError::OwnedByAnother,
+            None => RegistryError::Unknown,
+        };
+        drop(writing);
+        Err(self.refused(peer, owner, error))
+    }
+
+    /// Takes a peer out and keeps it out, whoever registered it: for an operator. It takes effect at once, also for
+    /// whoever chose the peer already and did not call it yet. `why` stands in the audit, cut.
+    pub fn revoke(&self, peer: &PeerId, why: &str) {
+        let mut writing = self.inner.writing();
+        let current = self.inner.current();
+        let change = Change::Revoked { why: super::tokens::cut(why, 1024).into() };
+        let events = match current.peer(peer) {
+            Some(known) => {
+                writing.revoked.insert(peer.clone(), Arc::clone(&known.owner));
+                self.inner.take_out(&mut writing, &current, known, change)
+            }
+            None => {
+                let nobody: Arc<str> = "".into();
+                writing.revoked.insert(peer.clone(), Arc::clone(&nobody));
+                Events(vec![self.inner.event(&mut writing, peer, &nobody, change)])
+            }
+        };
+        drop(writing);
+        self.tell(events);
+    }
+
+    /// Lets a revoked peer be registered again. Whether it was revoked.
+    pub fn reinstate(&self, peer: &PeerId) -> bool {
+        let mut writing = self.inner.writing();
+        let Some(owner) = writing.revoked.remove(peer) else { return false };
+        let event = self.inner.event(&mut writing, peer, &owner, Change::Reinstated);
+        drop(writing);
+        self.tell(Events(vec![event]));
+        true
+    }
+
+    /// An operator, by this name, vouches for a peer, or does no longer. Whether it is registered.
+    pub fn vouch(&self, peer: &PeerId, by: &str, stands: bool) -> bool {
+        let mut writing = self.inner.writing();
+        let current = self.inner.current();
+        let Some(known) = current.peer(peer) else { return false };
+        if !known.state.vouch(stands) {
+            return true;
+        }
+        let change = Change::Vouched { by: super::tokens::cut(by, 256).into(), stands };
+        let event = self.inner.event(&mut writing, peer, &known.owner, change);
+        drop(writing);
+        self.tell(Events(vec![event]));
+        true
+    }
+
+    /// Somebody has reason to doubt what is known of a peer: its card is read again as soon as may be, by whoever
+    /// [refreshes](Self::refresh_due) this directory. Until then it counts. `why` is a stable word. Whether it is registered.
+    pub fn doubt(&self, peer: &PeerId, why: &'static str) -> bool {
+        let current = self.inner.current();
+        let Some(known) = current.peer(peer) else { return false };
+        if known.state.until(SkillSource::Card).is_some() && known.state.doubt() {
+            self.note(known, Change::Doubted { why });
+            self.inner.wake.notify_one();
+        }
+        true
+    }
+
+    /// Who is to be asked for what is needed, the best first, and why nobody else is. Nothing is sent.
+    ///
+    /// Each time it is another call, by which peers in their slow start take turns.
+    #[must_use]
+    pub fn find(&self, need: &Need) -> Decision {
+        self.find_at(need, Instant::now(), self.next_call())
+    }
+
+    /// The same at `now`, of the call with this number: a function of these, of what is registered and of the evidence.
+    #[must_use]
+    pub fn find_at(&self, need: &Need, now: Instant, call: u64) -> Decision {
+        let settings = &self.inner.settings;
+        let moment = Moment { at: now, millis: self.inner.clock.millis(now), call };
+        let standing = |peer: &Peer, verification: Verification| {
+            settings.evidence.standing_at(&peer.id, verification.is_verified(), now)
+        };
+        let mut rules = Rules {
+            scorer: &*settings.scorer,
+            permission: &*settings.permission,
+            low_risk: &*settings.low_risk,
+            standing: &standing,
+            told: &mut |event| settings.observer.permission(&event),
+            shortlist: settings.shortlist,
+            explore: settings.explore,
+            unknown: settings.evidence.policy().unknown(),
+        };
+        select(&self.inner.current(), need, moment, &mut rules)
+    }
+
+    /// Asks for permission right before a candidate is called, as things stand now.
+    pub(super) fn permitted_now(&self, candidate: &Candidate, need: &Need, now: Instant) -> Permit {
+        let settings = &self.inner.settings;
+        let verification = candidate.at.verification();
+        let standing = settings.evidence.standing_at(&candidate.peer, verification.is_verified(), now);
+        let current = Candidate { verification, standing, ..candidate.clone() };
+        let told = &mut |event| settings.observer.permission(&event);
+        permitted(&current, need, now, Stage::Dispatch, &*settings.permission, told)
+    }
+
+    /// Whether what made a candidate one still counts.
+    pub(super) fn still_there(&self, candidate: &Candidate, now: Instant) -> Result<(), Exclusion> {
+        let at = &candidate.at;
+        if at.state.is_gone() {
+            return Err(Exclusion::Gone);
+        }
+        // Its tools and its card may both have it. One that counts is enough.
+        let sources = at.skills.iter().filter(|skill| skill.id == candidate.skill).map(|skill| skill.source);
+        let standing = sources.map(|source| at.state.standing(source, self.inner.clock.millis(now)));
+        standing.reduce(Result::or).unwrap_or(Ok(())).map_err(Exclusion::Stale)
+    }
+
+    pub(super) fn observer(&self) -> &dyn DirectoryObserver {
+        &*self.inner.settings.observer
+    }
+
+    /// A peer answered a call.
+    pub(super) fn note_seen(&self, candidate: &Candidate, now: Instant) {
+        candidate.at.state.note_seen(self.inner.clock.millis(now));
+    }
+
+    pub(super) fn next_call(&self) -> u64 {
+        self.inner.calls.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// What is known of peers from calls to them.
+    #[must_use]
+    pub fn evidence(&self) -> &Evidence {
+        &self.inner.settings.evidence
+    }
+
+    /// Those who have an interface of this binding, in the order of their ids.
+    #[must_use]
+    pub fn with_binding(&self, binding: &CardBinding) -> Vec<PeerId> {
+        sorted(self.inner.current().with_binding(binding))
+    }
+
+    /// Those who have an interface of this version, in the order of their ids.
+    #[must_use]
+    pub fn with_version(&self, version: &CardVersion) -> Vec<PeerId> {
+        sorted(self.inner.current().with_version(version))
+    }
+
+    /// How many peers are registered.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.inner.current().len()
+    }
+
+    /// Whether nobody is registered.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Every change makes the next one.
+    #[must_use]
+    pub fn generation(&self) -> u64 {
+        self.inner.current().generation
+    }
+
+    /// What is known of all peers, in the order of their ids.
+    #[must_use]
+    pub fn snapshot(&self) -> Vec<PeerEntry> {
+        let (current, now) = (self.inner.current(), Instant::now());
+        let mut entries: Vec<_> = current.peers().map(|peer| self.entry(peer, now)).collect();
+        entries.sort_unstable_by(|one, two| one.peer.cmp(&two.peer));
+        entries
+    }
+
+    /// What is known of one peer.
+    #[must_use]
+    pub fn peer(&self, peer: &PeerId) -> Option<PeerEntry> {
+        self.inner.current().peer(peer).map(|peer| self.entry(peer, Instant::now()))
+    }
+
+    fn entry(&self, peer: &Arc<Peer>, now: Instant) -> PeerEntry {
+        let (clock, at) = (self.inner.clock, self.inner.clock.millis(now));
+        let standing = |source| {
+            let until = peer.state.until(source)?;
+            Some(peer.state.standing(source, at).map(|()| Duration::from_millis(until.saturating_sub(at))))
+        };
+        PeerEntry {
+            peer: peer.id.clone(),
+            owner: Arc::clone(&peer.owner),
+            skills: Arc::clone(&peer.skills),
+            verification: peer.verification(),
+            card: standing(SkillSource::Card),
+            tools: standing(SkillSource::Tools),
+            last_seen: clock.instant(peer.state.last_seen()),
+        }
+    }
+
+    /// Whether `owner` may register `base` at all.
+    fn admitted(&self, base: &Uri, owner: &str) -> Result<PeerId, RegistryError> {
+        let peer = PeerId::of(base)?;
+        let settings = &self.inner.settings;
+        let judged = if owner.is_empty() || owner.len() > super::bounds::DirectoryBounds::NAME {
+            Err(RegistryError::Owner)
+        } else {
+            // What a registrant names is a stranger's word: seen from a place that nobody is at.
+            let usable = CardUrl::of(base).and_then(|url| {
+                let nowhere = Origin::parse("https://directory.invalid")?;
+                settings.urls.usable(&url, &nowhere)
+            });
+            usable.map_err(RegistryError::Unusable).and_then(|()| match &settings.admission {
+                Some(admission) => admission(owner, &peer).map_err(|why| RegistryError::NotAdmitted(why.into())),
+                None => Ok(()),
+            })
+        };
+        let judged = judged.and_then(|()| self.may_write(&self.inner.writing(), &self.inner.current(), &peer, owner));
+        match judged {
+            Ok(()) => Ok(peer),
+            Err(error) => Err(self.refused(&peer, owner, error)),
+        }
+    }
+
+    fn may_write(&self, writing: &Writing, current: &Index, peer: &PeerId, owner: &str) -> Result<(), RegistryError> {
+        let bounds = &self.inner.settings.bounds;
+        if writing.revoked.contains_key(peer) {
+            return Err(RegistryError::Revoked);
+        }
+        match current.peer(peer) {
+            Some(known) if *known.owner != *owner => Err(RegistryError::OwnedByAnother),
+            Some(_) => Ok(()),
+            None if current.len() >= bounds.peers => Err(RegistryError::Full(bounds.peers)),
+            None if writing.owners.get(owner).is_some_and(|peers| *peers >= bounds.peers_of_owner) => {
+                Err(RegistryError::OwnerFull(bounds.peers_of_owner))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// The card of a place, and what of it can be used.
+    pub(super) async fn read_card(&self, base: &Uri, anew: bool) -> Result<Read, RegistryError> {
+        let settings = &self.inner.settings;
+        let origin = Origin::of(base).map_err(RegistryError::Unusable)?;
+        let urls = settings.urls.clone();
+        let place = base.clone();
+        // A card without an interface at this origin, or at one that is allowed by name, is somebody else's.
+        let counts = {
+            let (origin, urls) = (origin.clone(), urls.clone());
+            move |card: &crate::card::AgentCard| {
+                reading::first_usable(card, &origin, &urls).map_err(|flaw| CardFailure::of(flaw, &place))
+            }
+        };
+        let ask = CardAsk::new(base.clone(), HeaderMap::new()).bound(settings.discovery_timeout).counts(counts);
+        let held = if anew { self.inner.store.refresh(ask).await? } else { self.inner.store.get(ask).await? };
+        reading::read(&held, &origin, &urls, &settings.bounds, self.inner.store.has_verifier())
+            .map_err(RegistryError::NoInterface)
+    }
+
+    /// Writes what a source said.
+    pub(super) fn put(&self, id: &PeerId, base: &Uri, owner: &str, said: Said) -> Result<(), RegistryError> {
+        let now = self.inner.clock.millis(Instant::now());
+        let mut writing = self.inner.writing();
+        let current = self.inner.current();
+        if let Err(error) = self.may_write(&writing, &current, id, owner) {
+            drop(writing);
+            return Err(self.refused(id, owner, error));
+        }
+        let known = current.peer(id);
+        let (source, left_out) = (said.source(), said.left_out());
+        let until = self.inner.until(&said, now);
+        let next = Arc::new(self.merged(id, base, owner, known, said, now));
+        let was = known.and_then(|known| known.state.until(source));
+        let stood = known.is_some_and(|known| known.state.standing(source, now).is_ok());
+        let skills = next.skills.iter().filter(|skill| skill.source == source).count();
+        let mut changes = Vec::new();
+        match known {
+            Some(known) if was.is_some() => {
+                if !says_the_same(known, &next, source) {
+                    next.state.set_tested(false);
+                    changes.push(Change::Updated { source, skills, left_out });
+                } else if !stood {
+                    changes.push(Change::Renewed { source });
+                }
+                if known.by_card != next.by_card {
+                    changes.push(Change::Verified { verification: next.by_card });
+                }
+            }
+            _ => changes.push(Change::Registered { source, skills, left_out }),
+        }
+        next.state.renew(source, until, now);
+        if known.is_none() {
+            *writing.owners.entry(Arc::clone(&next.owner)).or_default() += 1;
+        }
+        // What only goes on as it was is in the state, which all versions share: no index is written for it.
+        if !changes.iter().all(|change| matches!(change, Change::Renewed { .. })) {
+            self.inner.swap(current.with(Arc::clone(&next)));
+        }
+        let events =
+            changes.into_iter().map(|change| self.inner.event(&mut writing, id, &next.owner, change)).collect();
+        drop(writing);
+        self.tell(Events(events));
+        Ok(())
+    }
+
+    /// What a peer says, with what one of its sources says now.
+    fn merged(&self, id: &PeerId, base: &Uri, owner: &str, known: Option<&Arc<Peer>>, said: Said, now: Millis) -> Peer {
+        let source = said.source();
+        let kept = known.map(|known| &*known.skills).unwrap_or_default();
+        let kept = kept.iter().filter(|skill| skill.source != source).cloned();
+        let (own, interfaces, by_card) = match said {
+            Said::Card(read) => (read.skills, read.interfaces, read.verification),
+            Said::Tools { skills, .. } => {
+                let interfaces = known.map(|known| Arc::clone(&known.interfaces)).unwrap_or_else(|| Arc::from([]));
+                (skills, interfaces, known.map(|known| known.by_card).unwrap_or_default())
+            }
+        };
+        // Those of the card first, whichever came first.
+        let skills: Arc<[Skill]> = match source {
+            SkillSource::Card => own.into_iter().chain(kept).collect(),
+            SkillSource::Tools => kept.chain(own).collect(),
+        };
+        Peer {
+            id: id.clone(),
+            owner: known.map(|known| Arc::clone(&known.owner)).unwrap_or_else(|| owner.into()),
+            base: known.map(|known| known.base.clone()).unwrap_or_else(|| base.clone()),
+            skills,
+            interfaces,
+            by_card,
+            state: known.map(|known| Arc::clone(&known.state)).unwrap_or_else(|| Arc::new(State::new(now))),
+        }
+    }
+
+    /// What one source said does not count any longer.
+    pub(super) fn mark_stale(&self, peer: &Peer, source: SkillSource, why: StaleReason) {
+        if peer.state.mark_stale(source, why) {
+            self.note(peer, Change::Stale { source, why });
+        }
+    }
+
+    pub(super) fn note(&self, peer: &Peer, change: Change) {
+        let event = self.inner.event(&mut self.inner.writing(), &peer.id, &peer.owner, change);
+        self.tell(Events(vec![event]));
+    }
+
+    fn refused(&self, peer: &PeerId, owner: &str, error: RegistryError) -> RegistryError {
+        let owner = super::tokens::cut(owner, super::bounds::DirectoryBounds::NAME).into();
+        let change = Change::Refused { why: super::tokens::cut(&error.to_string(), 1024).into() };
+        let event = self.inner.event(&mut self.inner.writing(), peer, &owner, change);
+        self.tell(Events(vec![event]));
+        error
+    }
+
+    fn tell(&self, events: Events) {
+        events.0.iter().for_each(|event| self.inner.settings.observer.audit(event));
+    }
+}
+
+impl Inner {
+    pub(super) fn current(&self) -> Arc<Index> {
+        Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn swap(&self, next: Index) {
+        self.settings.evidence.set_registered(next.len());
+        let next = Arc::new(next);
+        let before = std::mem::replace(&mut *self.current.write().unwrap_or_else(PoisonError::into_inner), next);
+        // Taking apart what nobody reads any longer takes longer than a lock should be held.
+        drop(before);
+    }
+
+    /// Nothing is left half done under this lock, so that a poisoned one is as good as new.
+    fn writing(&self) -> MutexGuard<'_, Writing> {
+        self.writing.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn event(&self, writing: &mut Writing, peer: &PeerId, owner: &Arc<str>, change: Change) -> AuditEvent {
+        writing.sequence += 1;
+        AuditEvent {
+            sequence: writing.sequence,
+            at: Instant::now(),
+            peer: peer.clone(),
+            owner: Arc::clone(owner),
+            change,
+        }
+    }
+
+    fn take_out(&self, writing: &mut Writing, current: &Index, peer: &Peer, change: Change) -> Events {
+        peer.state.set_gone();
+        if let Some(peers) = writing.owners.get_mut(&peer.owner) {
+            *peers -= 1;
+            if *peers == 0 {
+                writing.owners.remove(&peer.owner);
+            }
+        }
+        self.swap(current.without(&peer.id));
+        Events(vec![self.event(writing, &peer.id, &peer.owner, change)])
+    }
+
+    /// Until when what is said now counts. A card that no cache may keep still tells where its agent is for a moment;
+    /// the layers below ask for it again before anything is sent.
+    fn until(&self, said: &Said, now: Millis) -> Millis {
+        match said {
+            Said::Card(read) => {
+                self.clock.millis(read.fresh_until).max(now.saturating_add(span(self.settings.min_freshness)))
+            }
+            Said::Tools { .. } => now.saturating_add(span(self.settings.tools_ttl)),
+        }
+    }
+}
+
+fn sorted(peers: &[Arc<Peer>]) -> Vec<PeerId> {
+    let mut ids: Vec<_> = peers.iter().map(|peer| peer.id.clone()).collect();
+    ids.sort_unstable();
+    ids
+}
+
+/// One place is asked in one way, however it was written.
+fn base_of(peer: &PeerId, base: &Uri) -> Uri {
+    peer.as_str().parse().unwrap_or_else(|_| base.clone())
+}
+
+/// What a source said.
+pub(super) enum Said {
+    Card(Read),
+    Tools { skills: Vec<Skill>, left_out: usize },
+}
+
+impl Said {
+    fn source(&self) -> SkillSource {
+        match self {
+            Self::Card(_) => SkillSource::Card,
+            Self::Tools { .. } => SkillSource::Tools,
+        }
+    }
+
+    fn left_out(&self) -> usize {
+        match self {
+            Self::Card(read) => read.left_out,
+            Self::Tools { left_out, .. } => *left_out,
+        }
+    }
+}
+
+fn says_the_same(before: &Peer, after: &Peer, source: SkillSource) -> bool {
+    let of = |peer: &Peer| peer.skills.iter().filter(|skill| skill.source == source).cloned().collect::<Vec<_>>();
+    let (one, two) = (of(before), of(after));
+    one.len() == two.len()
+        && one.iter().zip(&two).all(|(one, two)| one.says_the_same(two))
+        && before.interfaces == after.interfaces
+}
+
+/// What is known of a peer at one moment.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct PeerEntry {
+    /// Who.
+    pub peer: PeerId,
+    /// Who registered it.
+    pub owner: Arc<str>,
+    /// What it says it can do.
+    pub skills: Arc<[Skill]>,
+    /// Who else stands for it.
+    pub verification: Verification,
+    /// How much longer its card counts, or why it does not. `None`: it was not registered by a card.
+    pub card: Option<Result<Duration, StaleReason>>,
+    /// The same of its tools.
+    pub tools: Option<Result<Duration, StaleReason>>,
+    /// When it last answered: with its card, or to a call through the directory.
+    pub last_seen: Instant,
+}
+
+impl fmt::Debug for Directory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let current = self.inner.current();
+        f.debug_struct("Directory")
+            .field("peers", &current.len())
+            .field("generation", &current.generation)
+            .field("settings", &self.inner.settings)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,195 @@
+//! The tools that a peer lists over MCP (`tools/list`), read as skills.
+//!
+//! A page is the result of one request, or the whole JSON-RPC response with it. Whoever speaks MCP with the peer asks for
+//! the pages and hands them in; nothing here sends anything.
+
+use std::borrow::Cow;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::{
+    bounds::DirectoryBounds,
+    skill::{Skill, SkillSource, Told},
+};
+
+/// The most bytes of one page.
+const PAGE: usize = 1 << 20;
+/// The most pages.
+const PAGES: usize = 64;
+/// The most parameters of one tool that it can be found by.
+const PARAMETERS: usize = 64;
+
+/// Why pages of tools cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ToolsFault {
+    /// A page is too long.
+    #[error("page {0} of the tools is longer than 1 MiB")]
+    TooLarge(usize),
+    /// There are too many pages.
+    #[error("there are more than 64 pages of tools")]
+    TooMany,
+    /// A page is neither the result of `tools/list` nor a response with one.
+    #[error("page {page} of the tools is no result of tools/list: {why}")]
+    Malformed {
+        /// Which, from 0 on.
+        page: usize,
+        /// What is wrong.
+        why: Box<str>,
+    },
+}
+
+#[derive(Deserialize)]
+struct Response<'a> {
+    #[serde(borrow)]
+    result: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+struct Page<'a> {
+    #[serde(borrow)]
+    tools: Vec<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Tool<'a> {
+    #[serde(borrow)]
+    name: Cow<'a, str>,
+    #[serde(borrow, default)]
+    title: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    description: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    input_schema: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+struct Schema<'a> {
+    #[serde(borrow, default)]
+    properties: std::collections::BTreeMap<Cow<'a, str>, &'a RawValue>,
+}
+
+#[derive(Deserialize)]
+struct Parameter<'a> {
+    #[serde(borrow, default)]
+    description: Option<Cow<'a, str>>,
+}
+
+/// The tools of all pages, and how many were left out.
+pub(super) fn read<P>(pages: &[P], bounds: &DirectoryBounds) -> Result<(Vec<Skill>, usize), ToolsFault>
+where
+    P: AsRef<[u8]>,
+{
+    if pages.len() > PAGES {
+        return Err(ToolsFault::TooMany);
+    }
+    let (mut skills, mut left_out) = (Vec::new(), 0);
+    for (number, page) in pages.iter().enumerate() {
+        for tool in page_of(page.as_ref(), number)?.tools {
+            match skill(tool, bounds).filter(|_| skills.len() < bounds.skills) {
+                Some(skill) if !skills.iter().any(|known: &Skill| known.id == skill.id) => skills.push(skill),
+                _ => left_out += 1,
+            }
+        }
+    }
+    Ok((skills, left_out))
+}
+
+fn page_of(page: &[u8], number: usize) -> Result<Page<'_>, ToolsFault> {
+    let malformed = |why: &str| ToolsFault::Malformed { page: number, why: why.into() };
+    if page.len() > PAGE {
+        return Err(ToolsFault::TooLarge(number));
+    }
+    let text = std::str::from_utf8(page).map_err(|_| malformed("it is not UTF-8"))?;
+    let of = |text| serde_json::from_str::<Page<'_>>(text);
+    let read = match serde_json::from_str::<Response<'_>>(text) {
+        Ok(Response { result: Some(result) }) => of(result.get()),
+        _ => of(text),
+    };
+    // Of serde's words only the place is told: the rest may be the peer's.
+    read.map_err(|error| malformed(&format!("line {}, column {}", error.line(), error.column())))
+}
+
+/// `None`: it is no tool, or has a name that nobody could ask for.
+fn skill(tool: &RawValue, bounds: &DirectoryBounds) -> Option<Skill> {
+    let tool: Tool<'_> = serde_json::from_str(tool.get()).ok()?;
+    let parameters = parameters(tool.input_schema);
+    let told = Told {
+        id: &tool.name,
+        name: tool.title.as_deref().unwrap_or(&tool.name),
+        description: tool.description.as_deref().unwrap_or_default(),
+        tags: &[],
+        examples: parameters.iter().map(|text| &**text).collect(),
+        input_modes: &[],
+        output_modes: &[],
+    };
+    Skill::new(&told, SkillSource::Tools, bounds)
+}
+
+/// What the parameters are called and said to be, one level deep.
+fn parameters(schema: Option<&RawValue>) -> Vec<String> {
+    let Some(schema) = schema.and_then(|schema| serde_json::from_str::<Schema<'_>>(schema.get()).ok()) else {
+        return Vec::new();
+    };
+    let said = |(name, parameter): (Cow<'_, str>, &RawValue)| {
+        let description = serde_json::from_str::<Parameter<'_>>(parameter.get()).ok().and_then(|said| said.description);
+        format!("{name} {}", description.unwrap_or_default())
+    };
+    schema.properties.into_iter().take(PARAMETERS).map(said).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::directory::SkillField;
+
+    const PAGE_ONE: &str = r#"{"jsonrpc":"2.0","id":1,"result":{"nextCursor":"2","tools":[
+        {"name":"get_weather","title":"Weather","description":"Forecast for a city",
+         "inputSchema":{"type":"object","properties":{"location":{"type":"string","description":"Postal code"}}}},
+        {"name":"broken","inputSchema":7}, {"description":"nameless"}, 7]}}"#;
+    const PAGE_TWO: &str = r#"{"tools":[{"name":"get_weather"},{"name":"set_alarm"}]}"#;
+
+    #[test]
+    fn tools_of_all_pages_are_skills() {
+        let (skills, left_out) = read(&[PAGE_ONE, PAGE_TWO], &DirectoryBounds::default()).unwrap();
+        let ids: Vec<_> = skills.iter().map(Skill::id).collect();
+        assert_eq!((ids.as_slice(), left_out), (["get_weather", "broken", "set_alarm"].as_slice(), 3));
+        let weather = &skills[0];
+        for (word, field) in [
+            ("weather", Some(SkillField::Name)),
+            ("forecast", Some(SkillField::Description)),
+            ("postal", Some(SkillField::Example)),
+            ("location", Some(SkillField::Example)),
+            ("string", None),
+        ] {
+            assert_eq!(weather.field_of(word), field, "{word}");
+        }
+        assert_eq!(weather.source(), SkillSource::Tools);
+    }
+
+    #[test]
+    fn what_is_no_list_of_tools_is_refused_without_its_words() {
+        for page in ["", "[]", "{}", r#"{"tools":{}}"#, r#"{"result":{"secret":1}}"#, "{\"tools\":[\"\\x\"]}"] {
+            let fault = read(&[page], &DirectoryBounds::default()).unwrap_err();
+            assert!(matches!(fault, ToolsFault::Malformed { page: 0, .. }), "{page}");
+            assert!(!fault.to_string().contains("secret"));
+        }
+        let bounds = DirectoryBounds::default();
+        assert!(matches!(read(&[b"\xff"], &bounds), Err(ToolsFault::Malformed { .. })));
+        assert_eq!(read(&["x".repeat(PAGE + 1)], &bounds).unwrap_err(), ToolsFault::TooLarge(0));
+        assert_eq!(read(&[PAGE_TWO; PAGES + 1], &bounds).unwrap_err(), ToolsFault::TooMany);
+    }
+
+    #[test]
+    fn depth_and_number_are_bounded() {
+        let deep =
+            format!(r#"{{"tools":[{{"name":"x","inputSchema":{}{}}}]}}"#, "[".repeat(50_000), "]".repeat(50_000));
+        assert_eq!(read(&[deep], &DirectoryBounds::default()).unwrap().0.len(), 1);
+        let many: Vec<_> = (0..500).map(|n| format!(r#"{{"name":"t{n}"}}"#)).collect();
+        let page = format!(r#"{{"tools":[{}]}}"#, many.join(","));
+        let (skills, left_out) = read(&[page], &DirectoryBounds::default().skills(10)).unwrap();
+        assert_eq!((skills.len(), left_out), (10, 490));
+    }
+}

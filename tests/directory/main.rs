@@ -1,0 +1,9 @@
+//! The directory: who is found for a need, who is asked, and that neither of it is a permission.
+
+mod agents;
+mod delegate;
+mod finding;
+mod host;
+mod permission;
+mod refresh;
+mod registry;
