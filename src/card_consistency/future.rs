@@ -7,7 +7,7 @@ use std::{
 };
 
 use bytes::Bytes;
-use http::{Request, Response};
+use http::{Extensions, Request, Response};
 use http_body::Body;
 use pin_project_lite::pin_project;
 use tokio::time::Instant;
@@ -54,8 +54,8 @@ pin_project! {
     {
         fn drop(this: Pin<&mut Self>) {
             let this = this.project();
-            if let (Some(call), Some((config, request))) = (this.call, this.before.held_up()) {
-                config.tell_abandoned(call, request.extensions());
+            if let (Some(call), Some((config, extensions))) = (this.call, this.before.held_up()) {
+                config.tell_abandoned(call, extensions);
             }
         }
     }
@@ -185,10 +185,10 @@ where
     B: Body,
 {
     /// What a call holds that was not sent yet.
-    fn held_up(&self) -> Option<(&Config<R, O>, &Request<CallBody<B>>)> {
+    fn held_up(&self) -> Option<(&Config<R, O>, &Extensions)> {
         match self {
-            Self::Waiting { waiting: Some(waiting), .. } => Some((&waiting.config, &waiting.request)),
-            Self::Readying { readying: Some(readying) } => Some((&readying.config, &readying.request)),
+            Self::Waiting { waiting: Some(waiting), .. } => Some((&waiting.config, waiting.request.extensions())),
+            Self::Readying { readying: Some(readying) } => Some((&readying.config, readying.request.extensions())),
             _ => None,
         }
     }

@@ -153,6 +153,11 @@ impl<R, O> CardConsistencyLayer<R, O> {
         self.set(|settings| settings.wait = wait.min(CENTURY))
     }
 
+    /// Where the cards come from.
+    pub(crate) fn store(&self) -> &CardStore {
+        &self.config.store
+    }
+
     /// No call waits for longer than what is left of its total.
     pub(crate) fn totals(self, totals: Arc<Totals>) -> Self
     where

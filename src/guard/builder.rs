@@ -249,17 +249,16 @@ impl<O, C, R, P, M> GuardBuilder<O, C, R, P, M> {
         let ending = ending.limits(limits).strict(strict).observe(Arc::clone(&observer)).build()?;
         let totals = Arc::new(ending.totals());
         let longest = totals.of.into_iter().max().unwrap_or_default();
+        let card_settings = CardSettings { strict, ..card_settings };
+        let cards = cards.into_layer(card_settings, Arc::clone(&observer), Arc::clone(&totals))?;
+        let probes = probes.into_layer(Arc::clone(&observer), totals, C::store(&cards))?;
         Ok(Guard {
             origin: origin.map(Origin::of).transpose()?,
             naming: naming.total(longest).observe(Arc::clone(&observer)),
             observing: ObserveLayer::new(Arc::clone(&observer)),
             retrying,
-            cards: cards.into_layer(
-                CardSettings { strict, ..card_settings },
-                Arc::clone(&observer),
-                Arc::clone(&totals),
-            )?,
-            probes: probes.into_layer(observer, totals)?,
+            cards,
+            probes,
             ending,
         })
     }

@@ -57,6 +57,10 @@ pub trait CardPart<R, O>: sealed::Sealed {
         observer: Arc<O>,
         totals: Arc<Totals>,
     ) -> Result<Self::Layer, GuardError>;
+
+    /// Where the layer has its cards from.
+    #[doc(hidden)]
+    fn store(layer: &Self::Layer) -> Option<CardStore>;
 }
 
 mod sealed {
@@ -102,6 +106,10 @@ impl<R, O> CardPart<R, O> for NoCards {
             None => Ok(Identity::new()),
         }
     }
+
+    fn store(_: &Identity) -> Option<CardStore> {
+        None
+    }
 }
 
 impl<R, O> CardPart<R, O> for Cards
@@ -139,5 +147,9 @@ where
             layer = layer.first_event(extension)?;
         }
         Ok(admissions.into_iter().fold(layer, CardConsistencyLayer::admit).observe(observer).resolver(resolver))
+    }
+
+    fn store(layer: &Self::Layer) -> Option<CardStore> {
+        Some(layer.store().clone())
     }
 }

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use tower_layer::Identity;
 
 use super::GuardError;
-use crate::{limits::Totals, outcome::Observe, probe_cache::ProbeCacheLayer};
+use crate::{card_consistency::CardStore, limits::Totals, outcome::Observe, probe_cache::ProbeCacheLayer};
 
 /// The probe layer of a guard that has one. `O` is the guard's observer.
 pub type GuardProbes<O = ()> = ProbeCacheLayer<Arc<O>>;
@@ -14,7 +14,12 @@ pub trait ProbePart<O>: sealed::Sealed {
     type Layer;
 
     #[doc(hidden)]
-    fn into_layer(self, observer: Arc<O>, totals: Arc<Totals>) -> Result<Self::Layer, GuardError>;
+    fn into_layer(
+        self,
+        observer: Arc<O>,
+        totals: Arc<Totals>,
+        cards: Option<CardStore>,
+    ) -> Result<Self::Layer, GuardError>;
 }
 
 mod sealed {
@@ -26,7 +31,7 @@ mod sealed {
 impl<O> ProbePart<O> for Identity {
     type Layer = Self;
 
-    fn into_layer(self, _: Arc<O>, _: Arc<Totals>) -> Result<Self, GuardError> {
+    fn into_layer(self, _: Arc<O>, _: Arc<Totals>, _: Option<CardStore>) -> Result<Self, GuardError> {
         Ok(self)
     }
 }
@@ -38,7 +43,12 @@ where
 {
     type Layer = GuardProbes<O>;
 
-    fn into_layer(self, observer: Arc<O>, totals: Arc<Totals>) -> Result<Self::Layer, GuardError> {
+    fn into_layer(
+        self,
+        observer: Arc<O>,
+        totals: Arc<Totals>,
+        cards: Option<CardStore>,
+    ) -> Result<Self::Layer, GuardError> {
         if self.is_observed() {
             return Err(GuardError::new(
                 "availability",
@@ -46,6 +56,6 @@ where
                  guard, with and(…) beside the guard's own",
             ));
         }
-        Ok(self.within(observer, totals))
+        Ok(self.within(observer, totals, cards))
     }
 }

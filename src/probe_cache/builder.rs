@@ -39,6 +39,7 @@ pub struct ProbeCacheBuilder<O = ()> {
     client: Option<Connect>,
     availability: Option<SkillAvailability>,
     cards: Option<CardStore>,
+    noted: Option<CardStore>,
     observer: O,
     origin: Option<Uri>,
     tenant_headers: Vec<HeaderName>,
@@ -79,6 +80,7 @@ impl ProbeCacheBuilder {
             client: None,
             availability: None,
             cards: None,
+            noted: None,
             observer: (),
             origin: None,
             tenant_headers: Vec::new(),
@@ -114,18 +116,28 @@ impl<O> ProbeCacheBuilder<O> {
         self
     }
 
+    /// The store whose cards are told whether probes of their agents passed, which is one of the conditions of a card's
+    /// [authority](crate::card_consistency::HeldCard::authority): that of the `CardConsistencyLayer` above. A
+    /// [`Guard`](crate::Guard) with cards sets it to its own. Headers that tell tenants apart are to be named to both.
+    /// Default: that of [`cards`](Self::cards), if there is one.
+    pub fn note_probes(mut self, store: CardStore) -> Self {
+        self.noted = Some(store);
+        self
+    }
+
     /// Told of each call that this layer ends itself, exactly once: refused, or dropped while it waited for a probe. Such a call does not come down to
     /// `TerminalStateLayer`, whose observer is told of all others. Default: nobody.
     pub fn observe<P>(self, observer: P) -> ProbeCacheBuilder<P>
     where
         P: Observe,
     {
-        let Self { client, availability, cards, observer: _, origin, tenant_headers, credential_headers, settings } =
+        let Self { client, availability, cards, noted, origin, tenant_headers, credential_headers, settings, .. } =
             self;
         ProbeCacheBuilder {
             client,
             availability,
             cards,
+            noted,
             observer,
             origin,
             tenant_headers,
@@ -228,7 +240,8 @@ impl<O> ProbeCacheBuilder<O> {
     /// If a setting cannot be. The error names it.
     pub fn build(self) -> Result<ProbeCacheLayer<O>, ProbeCacheError> {
         self.check()?;
-        let Self { client, availability, cards, observer, origin, tenant_headers, credential_headers, settings } = self;
+        let Self { client, availability, cards, noted, observer, origin, tenant_headers, credential_headers, settings } =
+            self;
         let availability = availability.unwrap_or_default();
         let terms = Terms {
             trust: span(settings.trust),
@@ -274,6 +287,7 @@ impl<O> ProbeCacheBuilder<O> {
             wait: settings.wait,
             totals: None,
             order: Arc::default(),
+            noted,
         }))
     }
 

@@ -22,7 +22,7 @@ use super::{
     watch::{Card, Watch},
 };
 use crate::{
-    call::{Binding, Call, operation_prefix},
+    call::{Binding, Call, operation_prefix, split_grpc_path},
     card_consistency::{CardKeyRef, CardStore},
     clock::Millis,
     wire::PeerError,
@@ -59,7 +59,8 @@ pub(super) struct Asking {
 }
 
 impl Core {
-    /// What a call goes by that may go. `last` is where the last one through the same handle went.
+    /// What a call goes by that may go. `last` is where the last one through the same handle went; `noted` is told of a
+    /// probe for this one.
     // In one piece with its caller, so that what it returns is not put together twice.
     #[inline(always)]
     pub(super) fn look(
@@ -68,21 +69,19 @@ impl Core {
         call: &Call,
         now: Instant,
         last: &mut Option<Arc<Place>>,
+        noted: Option<&CardStore>,
     ) -> Result<Watch, Box<Instead>> {
         let (method, uri, headers) = head;
-        let path = match call.binding() {
-            Some(Binding::HttpJson) => operation_prefix(method, uri.path()).unwrap_or_else(|| uri.path()),
-            // The service: its methods are one endpoint's.
-            Some(Binding::Grpc) => uri.path().rsplit_once('/').map_or("", |(service, _)| service),
-            _ => uri.path(),
+        let path = address(method, uri, call);
+        // Made twice, so that the first need never lie in memory.
+        let at = || CallRef::new(uri, path, headers, &self.tenant_headers, call);
+        let place = match last {
+            Some(place) if place.is_of(&at()) => &*place,
+            _ => match self.places.find(&at()) {
+                Some(place) => &*last.insert(place),
+                None => return Err(relative()),
+            },
         };
-        // Over JSON-RPC the query is a part of the address; over HTTP+JSON it is the operation's.
-        let place = match call.binding() {
-            Some(Binding::HttpJson | Binding::Grpc) => path,
-            _ => uri.path_and_query().map_or(path, PathAndQuery::as_str),
-        };
-        let at = CallRef::new(uri, place, headers, &self.tenant_headers, call);
-        let Some(place) = self.places.find(&at, last) else { return Err(Box::new(Instead::Relative)) };
         let millis = place.clock.millis(now);
         if let Some(entry) = &place.entry {
             let available = entry.look().0 > millis;
@@ -92,12 +91,12 @@ impl Core {
             }
         }
         if self.prober.is_some() && place.endpoint.look().0 <= millis {
-            self.ask(&place, &at, head, call, millis)?;
+            self.ask(place, path, head, call, millis, noted)?;
         } else if self.schedule.is_some() {
             place.endpoint.note_use();
         }
         let card = self.cards.as_ref().and_then(|cards| card_of(cards, uri, path, headers, call));
-        Ok(Watch::new(place, call, millis, card))
+        Ok(Watch::new(Arc::clone(place), call, millis, card))
     }
 
     /// Whether the call may go though its endpoint is not trusted.
@@ -105,10 +104,11 @@ impl Core {
     fn ask(
         &self,
         place: &Arc<Place>,
-        at: &CallRef<'_>,
+        path: &str,
         (method, uri, headers): (&Method, &Uri, &HeaderMap),
         call: &Call,
         now: Millis,
+        noted: Option<&CardStore>,
     ) -> Result<(), Box<Instead>> {
         let Some(prober) = &self.prober else { return Ok(()) };
         if let Some(schedule) = &self.schedule {
@@ -121,15 +121,31 @@ impl Core {
             Standing::Probe => {
                 // Where no probe can be written, the call's own outcome tells.
                 let Some(probe) = prober.probe(call, method, uri, headers) else { return Ok(()) };
-                let endpoint = Arc::clone(&place.endpoint);
-                let question = Question { key: place.endpoint_key(), endpoint, probe: Arc::new(probe) };
-                let path = without_query(at.path);
+                let (endpoint, probe) = (Arc::clone(&place.endpoint), Arc::new(probe.noted_by(noted)));
+                let question = Question { key: place.endpoint_key(), endpoint, probe };
                 let card = self.cards.as_ref().and_then(|cards| card_of(cards, uri, path, headers, call));
                 let (prober, place) = (Arc::clone(prober), Arc::clone(place));
                 Err(Box::new(Instead::Ask(Asking { question, prober, place, card })))
             }
         }
     }
+}
+
+/// What stands in front of the operation. Over JSON-RPC the query is a part of the address; over HTTP+JSON it is the
+/// operation's.
+#[inline]
+fn address<'a>(method: &Method, uri: &'a Uri, call: &Call) -> &'a str {
+    match call.binding() {
+        Some(Binding::HttpJson) => operation_prefix(method, uri.path()).unwrap_or_else(|| uri.path()),
+        // The service: its methods are one endpoint's.
+        Some(Binding::Grpc) => uri.path().rsplit_once('/').map_or("", |(service, _)| service),
+        _ => uri.path_and_query().map_or_else(|| uri.path(), PathAndQuery::as_str),
+    }
+}
+
+#[cold]
+fn relative() -> Box<Instead> {
+    Box::new(Instead::Relative)
 }
 
 #[cold]
@@ -156,7 +172,12 @@ impl Prober {
 }
 
 /// The card that is held for a call, if the user named a store.
+#[inline(never)]
 fn card_of(store: &CardStore, uri: &Uri, path: &str, headers: &HeaderMap, call: &Call) -> Option<Box<Card>> {
+    let path = match call.binding() {
+        Some(Binding::Grpc) => split_grpc_path(uri.path()).0,
+        _ => without_query(path),
+    };
     let at = CardKeyRef::new(uri, headers).with_path(path).with_version(call.version()).with_tenant(call.tenant());
     let card = store.peek(&at)?;
     Some(Box::new(Card { store: store.clone(), card }))

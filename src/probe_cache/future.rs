@@ -7,7 +7,7 @@ use std::{
 };
 
 use bytes::Bytes;
-use http::{Request, Response};
+use http::{Extensions, Request, Response};
 use http_body::Body;
 use pin_project_lite::pin_project;
 use tokio::time::Instant;
@@ -28,15 +28,17 @@ use crate::{
 
 pin_project! {
     /// The future of [`ProbeCacheService`](super::ProbeCacheService).
+    // Most calls go at once, and then what they have is not moved from one state to another.
     pub struct ProbeCacheFuture<S, B, O = ()>
     where
         S: Service<Request<B>>,
         O: Observe,
     {
         #[pin]
-        state: State<S, B, O, S::Future>,
+        calling: Option<S::Future>,
         // Taken by the body.
         call: Option<Call>,
+        stage: Stage<S, B, O>,
     }
 
     impl<S, B, O> PinnedDrop for ProbeCacheFuture<S, B, O>
@@ -46,30 +48,29 @@ pin_project! {
     {
         fn drop(this: Pin<&mut Self>) {
             let this = this.project();
-            let (config, request) = match this.state.project() {
-                StateProj::Waiting { waiting: Some(waiting), .. } => (&waiting.config, &waiting.request),
-                StateProj::Readying { readying } => match &readying.request {
-                    Some(request) => (&readying.config, request),
-                    None => return,
-                },
-                _ => return,
-            };
-            if let Some(call) = this.call {
-                config.tell_abandoned(call, request.extensions());
+            if let (Some(call), Stage::Before(before)) = (this.call, this.stage)
+                && let Some((config, extensions)) = before.held_up()
+            {
+                config.tell_abandoned(call, extensions);
             }
         }
     }
 }
 
-pin_project! {
-    #[project = StateProj]
-    enum State<S, B, O, F> {
-        Refused { error: Option<CallError> },
-        // Its wait is one for I/O, so that a box is no matter.
-        Waiting { answer: Pin<Box<dyn Future<Output = Result<(), Disproof>> + Send>>, waiting: Option<Box<Waiting<S, B, O>>> },
-        Readying { readying: Box<Readying<S, B, O>> },
-        Calling { #[pin] future: F, watch: Option<Watch> },
-    }
+enum Stage<S, B, O> {
+    /// It has gone, and is watched where somebody could name it.
+    Gone(Option<Watch>),
+    Before(Box<Before<S, B, O>>),
+}
+
+/// A call that was sent, and is watched.
+type Gone<F> = (F, Option<Watch>);
+
+/// What a call goes through that does not go at once. Its wait is one for I/O, so that a box is no matter.
+enum Before<S, B, O> {
+    Refused { error: Option<CallError> },
+    Waiting { answer: Pin<Box<dyn Future<Output = Result<(), Disproof>> + Send>>, waiting: Option<Waiting<S, B, O>> },
+    Readying { readying: Readying<S, B, O> },
 }
 
 /// A call that waits for what is found out of its endpoint.
@@ -81,7 +82,7 @@ pub(super) struct Waiting<S, B, O> {
     pub(super) card: Option<Box<Card>>,
 }
 
-/// A call that may go, once the service below is ready. Boxed, for calls that need not wait are to stay small.
+/// A call that may go, once the service below is ready.
 struct Readying<S, B, O> {
     service: S,
     // Until it is sent.
@@ -95,8 +96,9 @@ where
     S: Service<Request<B>>,
     O: Observe,
 {
+    #[inline]
     pub(super) fn calling(future: S::Future, call: Call, watch: Option<Watch>) -> Self {
-        Self { state: State::Calling { future, watch }, call: Some(call) }
+        Self { calling: Some(future), call: Some(call), stage: Stage::Gone(watch) }
     }
 
     pub(super) fn waiting(
@@ -104,11 +106,15 @@ where
         waiting: Waiting<S, B, O>,
         call: Call,
     ) -> Self {
-        Self { state: State::Waiting { answer, waiting: Some(Box::new(waiting)) }, call: Some(call) }
+        Self::held_up(Before::Waiting { answer, waiting: Some(waiting) }, call)
     }
 
     pub(super) fn refused(error: CallError, call: Call) -> Self {
-        Self { state: State::Refused { error: Some(error) }, call: Some(call) }
+        Self::held_up(Before::Refused { error: Some(error) }, call)
+    }
+
+    fn held_up(before: Before<S, B, O>, call: Call) -> Self {
+        Self { calling: None, call: Some(call), stage: Stage::Before(Box::new(before)) }
     }
 }
 
@@ -123,75 +129,106 @@ where
     type Output = Result<Response<ProbeCacheBody<P>>, CallError>;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let this = self.project();
-        let (mut state, call) = (this.state, this.call);
+        let mut this = self.project();
+        if let Stage::Before(before) = this.stage {
+            let (future, watch) = ready!(before.poll(cx, this.call))?;
+            *this.stage = Stage::Gone(watch);
+            this.calling.set(Some(future));
+        }
+        let (Some(future), Some(_), Stage::Gone(watch)) = (this.calling.as_pin_mut(), &this.call, this.stage) else {
+            return Poll::Pending;
+        };
+        let called = ready!(future.poll(cx));
+        let Some(call) = this.call.take() else { return Poll::Pending };
+        Poll::Ready(match called {
+            Ok(response) => {
+                let watch = begun(watch, &call);
+                Ok(response.map(|body| ProbeCacheBody::new(body, call, watch)))
+            }
+            Err(error) => Err(failed(error.into(), &call, watch.take())),
+        })
+    }
+}
+
+/// A unary call is over with its head, for below it was judged as a whole; a stream goes on to be watched.
+#[inline]
+fn begun(watch: &mut Option<Watch>, call: &Call) -> Option<Watch> {
+    if call.is_streaming() {
+        watch.iter().for_each(Watch::begins_well);
+        return watch.take();
+    }
+    watch.iter().for_each(Watch::ends_well);
+    None
+}
+
+#[cold]
+fn failed(error: BoxError, call: &Call, watch: Option<Watch>) -> CallError {
+    let error = lost(error, call, false);
+    if let Some(watch) = watch {
+        watch.see(&error);
+    }
+    error
+}
+
+impl<S, B, O> Before<S, B, O> {
+    /// What a call holds that was not sent yet.
+    fn held_up(&self) -> Option<(&Config<O>, &Extensions)> {
+        match self {
+            Self::Waiting { waiting: Some(waiting), .. } => Some((&waiting.config, waiting.request.extensions())),
+            Self::Readying { readying } => Some((&readying.config, readying.request.as_ref()?.extensions())),
+            _ => None,
+        }
+    }
+
+    /// The call, once it goes. It is left to `call` for as long as it may yet.
+    #[cold]
+    #[inline(never)]
+    fn poll(&mut self, cx: &mut Context<'_>, call: &mut Option<Call>) -> Poll<Result<Gone<S::Future>, CallError>>
+    where
+        S: Service<Request<B>>,
+        S::Error: Into<BoxError>,
+        O: Observe,
+    {
         loop {
-            let next = match state.as_mut().project() {
-                StateProj::Refused { error } => match error.take() {
+            let next = match self {
+                Self::Refused { error } => match error.take() {
                     Some(error) => return Poll::Ready(Err(error)),
                     None => return Poll::Pending,
                 },
-                StateProj::Waiting { answer, waiting } => {
+                Self::Waiting { answer, waiting } => {
                     let answer = ready!(answer.as_mut().poll(cx));
-                    let Some(waiting) = waiting.take() else { return Poll::Pending };
-                    let Waiting { service, config, request, place, card } = *waiting;
+                    let Some(Waiting { service, config, request, place, card }) = waiting.take() else {
+                        return Poll::Pending;
+                    };
                     match answer {
                         Ok(()) => {
                             let now = place.clock.millis(Instant::now());
                             let watch = call.as_ref().map(|call| Watch::new(place, call, now, card));
                             let request = Some(request);
-                            State::Readying { readying: Box::new(Readying { service, request, watch, config }) }
+                            Self::Readying { readying: Readying { service, request, watch, config } }
                         }
                         Err(disproof) => {
                             let refusal = disproof.refusal(call.as_ref().unwrap_or(&Call::new()));
                             let error = config.refuse(refusal, request.extensions());
                             // Nothing was sent, and nothing is held.
                             drop((service, request));
-                            State::Refused { error: Some(error) }
+                            Self::Refused { error: Some(error) }
                         }
                     }
                 }
-                StateProj::Readying { readying } => {
-                    let Readying { service, request, watch, config } = &mut **readying;
+                Self::Readying { readying: Readying { service, request, watch, config } } => {
                     let ready = ready!(service.poll_ready(cx));
                     let Some(request) = request.take() else { return Poll::Pending };
                     if let Err(error) = ready {
                         let error = lost(error.into(), &call.take().unwrap_or_default(), true);
                         return Poll::Ready(Err(config.refuse(error, request.extensions())));
                     }
-                    State::Calling { future: service.call(request), watch: watch.take() }
-                }
-                StateProj::Calling { future, watch } => {
-                    let called = ready!(future.poll(cx));
-                    let (watch, Some(call)) = (watch.take(), call.take()) else { return Poll::Pending };
-                    return Poll::Ready(match called {
-                        Ok(response) => {
-                            let watch = watch.and_then(|watch| begun(watch, &call));
-                            Ok(response.map(|body| ProbeCacheBody::new(body, call, watch)))
-                        }
-                        Err(error) => {
-                            let error = lost(error.into(), &call, false);
-                            if let Some(watch) = watch {
-                                watch.see(&error);
-                            }
-                            Err(error)
-                        }
-                    });
+                    return Poll::Ready(Ok((service.call(request), watch.take())));
                 }
             };
-            state.set(next);
+            *self = next;
         }
     }
-}
-
-/// A unary call is over with its head, for below it was judged as a whole; a stream goes on to be watched.
-fn begun(watch: Watch, call: &Call) -> Option<Watch> {
-    if call.is_streaming() {
-        watch.begins_well();
-        return Some(watch);
-    }
-    watch.ends_well();
-    None
 }
 
 impl<S, B, O> fmt::Debug for ProbeCacheFuture<S, B, O>

@@ -87,16 +87,9 @@ impl<'a> CallRef<'a> {
     }
 
     /// Whether the call is like the one that a key was made of: `uri` is that one's.
-    ///
-    /// An origin can be spelled in more ways than one. Calls that spell it alike need not have it taken apart.
     #[inline]
     pub(super) fn is_like(&self, uri: &Uri, key: &PlaceKey) -> bool {
-        self.rest_equals(key)
-            && self.uri.scheme() == uri.scheme()
-            && match (self.uri.authority(), uri.authority()) {
-                (Some(ours), Some(theirs)) => words::equal(ours.as_str().as_bytes(), theirs.as_str().as_bytes()),
-                _ => false,
-            }
+        self.rest_equals(key) && words::same_origin(self.uri, uri)
     }
 
     /// Everything but the origin.
@@ -141,6 +134,7 @@ impl<'a> PlaceRef<'a> {
 }
 
 /// Binding and version, told apart from none.
+#[inline]
 fn dialect(binding: Option<Binding>, version: Option<ProtocolVersion>) -> u32 {
     let binding = match binding {
         None => 0,

@@ -8,7 +8,7 @@ use tower_layer::Layer;
 use tower_service::Service;
 
 use super::{EndpointState, ProbeCacheBuilder, ProbeCacheService, SkillAvailability, core::Core};
-use crate::{call::Order, error::BoxError, limits::Totals, outcome::Observe};
+use crate::{call::Order, card_consistency::CardStore, error::BoxError, limits::Totals, outcome::Observe};
 
 /// Knows from the calls themselves, and from as few probes as will do, whether A2A is spoken at an endpoint, and whether
 /// a skill is there in a region.
@@ -58,6 +58,8 @@ pub(super) struct Config<O> {
     /// The totals that the layer below keeps, where they are known.
     pub(super) totals: Option<Arc<Totals>>,
     pub(super) order: Arc<Order>,
+    /// Whose cards are told whether probes passed.
+    pub(super) noted: Option<CardStore>,
 }
 
 /// One endpoint that a layer knows.
@@ -98,11 +100,13 @@ impl<O> ProbeCacheLayer<O> {
         Self { config: Arc::new(config) }
     }
 
-    /// The same with another observer, and with the totals of calls, beyond which none waits.
-    pub(crate) fn within<P>(&self, observer: P, totals: Arc<Totals>) -> ProbeCacheLayer<P> {
-        let Config { core, observer: _, origin, wait, totals: _, order } = &*self.config;
+    /// The same with another observer, and with the totals of calls, beyond which none waits. The cards of `store` are told
+    /// whether probes passed, unless another's are.
+    pub(crate) fn within<P>(&self, observer: P, totals: Arc<Totals>, store: Option<CardStore>) -> ProbeCacheLayer<P> {
+        let Config { core, observer: _, origin, wait, totals: _, order, noted } = &*self.config;
         let (core, origin, order) = (Arc::clone(core), origin.clone(), Arc::clone(order));
-        ProbeCacheLayer::of(Config { core, observer, origin, wait: *wait, totals: Some(totals), order })
+        let noted = noted.clone().or(store);
+        ProbeCacheLayer::of(Config { core, observer, origin, wait: *wait, totals: Some(totals), order, noted })
     }
 
     /// Whether somebody is told of what it ends.

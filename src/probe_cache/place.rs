@@ -55,23 +55,14 @@ impl Places {
         }
     }
 
-    /// The place of a call, if its URI is absolute; `last` is that of the last call through the same handle, which
-    /// mostly went there too.
-    #[inline]
-    pub(super) fn find(&self, call: &CallRef<'_>, last: &mut Option<Arc<Place>>) -> Option<Arc<Place>> {
-        match last {
-            Some(place) if call.is_like(&place.uri, &place.key) && !place.is_gone() => Some(Arc::clone(place)),
-            _ => self.look_up(call, last),
-        }
-    }
-
-    fn look_up(&self, call: &CallRef<'_>, last: &mut Option<Arc<Place>>) -> Option<Arc<Place>> {
+    /// The place of a call, if its URI is absolute.
+    #[inline(never)]
+    pub(super) fn find(&self, call: &CallRef<'_>) -> Option<Arc<Place>> {
         let at = call.place()?;
-        let place = match self.places.get(&at) {
+        Some(match self.places.get(&at) {
             Some(place) if !place.is_gone() => place,
             _ => self.make(&at),
-        };
-        Some(Arc::clone(last.insert(place)))
+        })
     }
 
     #[cold]
@@ -119,6 +110,12 @@ impl fmt::Debug for Place {
 impl Place {
     pub(super) fn endpoint_key(&self) -> EndpointKey {
         self.key.endpoint.clone()
+    }
+
+    /// Whether a call is like the one which it was made for, and would find it.
+    #[inline]
+    pub(super) fn is_of(&self, call: &CallRef<'_>) -> bool {
+        call.is_like(&self.uri, &self.key) && !self.is_gone()
     }
 
     /// What it is made of was thrown out of its map: others look elsewhere by now.

@@ -16,6 +16,7 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     call::{self, Binding, Call, Operation, ProtocolVersion},
+    card_consistency::{CardAsk, CardStore},
     wire::{
         Envelope, Expected, Facts, GrpcExpected, GrpcJudge, GrpcPayload, JsonRpcId, Judge, Payload, Wrapping,
         grpc::encode::{Message, about_task, send_text},
@@ -45,6 +46,8 @@ pub(crate) struct Probe {
     tenant: Option<Box<str>>,
     headers: HeaderMap,
     credential: u64,
+    /// Whose cards are told of it.
+    noted: Option<CardStore>,
 }
 
 impl Probe {
@@ -77,7 +80,17 @@ impl Probe {
             tenant: call.tenant().map(Into::into),
             headers: kept,
             credential,
+            noted: None,
         })
+    }
+
+    /// This store is told whether the probe passed.
+    pub(super) fn noted_by(self, store: Option<&CardStore>) -> Self {
+        Self { noted: store.cloned(), ..self }
+    }
+
+    pub(super) fn noted(&self) -> Option<&CardStore> {
+        self.noted.as_ref()
     }
 
     /// Whose call it is: a hash, keyed anew by each layer.
@@ -85,23 +98,24 @@ impl Probe {
         self.credential
     }
 
+    /// What the card of the call is kept under.
+    pub(super) fn card(&self) -> CardAsk {
+        CardAsk::new(self.base(), self.headers.clone()).version(self.version).tenant(self.tenant.as_deref())
+    }
+
     /// The agent's base: where its card is looked for.
-    pub(super) fn base(&self) -> Uri {
-        let path = if self.binding == Binding::HttpJson { &*self.prefix } else { self.uri.path() };
+    fn base(&self) -> Uri {
+        let path = match self.binding {
+            Binding::HttpJson => &*self.prefix,
+            Binding::Grpc => call::split_grpc_path(self.uri.path()).0,
+            Binding::JsonRpc => self.uri.path(),
+        };
         let mut parts = self.uri.clone().into_parts();
         parts.path_and_query = if path.is_empty() { "/" } else { path }.parse().ok();
         Uri::from_parts(parts).unwrap_or_else(|_| self.uri.clone())
     }
 
-    pub(super) fn headers(&self) -> &HeaderMap {
-        &self.headers
-    }
-
-    pub(super) fn version(&self) -> ProtocolVersion {
-        self.version
-    }
-
-    pub(super) fn tenant(&self) -> Option<&str> {
+    fn tenant(&self) -> Option<&str> {
         self.tenant.as_deref()
     }
 

@@ -21,7 +21,7 @@ use super::{
 };
 use crate::{
     call::Call,
-    card_consistency::{CardAsk, CardStore},
+    card_consistency::CardStore,
     client::Client,
     clock::Clock,
     error::{BoxError, CallError, lost},
@@ -121,6 +121,7 @@ impl Prober {
         let sent = if self.sends_message { self.send_message(probe).await } else { self.send_question(probe).await };
         let Sent { verdict, card_is_stale, task } = sent;
         endpoint.note(&verdict, probe, self.chance(), self.now());
+        self.tell_card(probe, &verdict);
         if card_is_stale || matches!(verdict, Verdict::Disproved(_)) {
             self.distrust_card(probe);
         }
@@ -163,11 +164,22 @@ impl Prober {
         Some(ended.map_err(|error| lost(error, &call, false)))
     }
 
+    /// That a probe passed is a condition of the card's authority.
+    fn tell_card(&self, probe: &Probe, verdict: &Verdict) {
+        let passed = match verdict {
+            Verdict::Proved => true,
+            Verdict::Disproved(_) => false,
+            Verdict::Unknown { .. } => return,
+        };
+        if let Some(cards) = probe.noted().or(self.cards.as_ref()) {
+            cards.note_probe(&probe.card().key(), passed);
+        }
+    }
+
     /// The card in the user's hands says that A2A, or this region, is where it is not.
     fn distrust_card(&self, probe: &Probe) {
         let Some(cards) = &self.cards else { return };
-        let ask = CardAsk::new(probe.base(), probe.headers().clone()).version(probe.version()).tenant(probe.tenant());
-        if let Some(card) = cards.peek(&ask.key()) {
+        if let Some(card) = cards.peek(&probe.card().key()) {
             cards.distrust(&card);
         }
     }

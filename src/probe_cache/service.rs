@@ -80,19 +80,18 @@ where
             return ProbeCacheFuture::calling(self.inner.call(request), call, None);
         }
         if let Some(origin) = &self.config.origin
-            && let Some(uri) = completed(request.uri(), origin)
+            && is_relative(request.uri())
         {
-            go_to(&mut request, &mut call, uri);
+            complete(&mut request, &mut call, origin);
         }
         let now = clock::now();
         let head = (request.method(), request.uri(), request.headers());
-        match self.config.core.look(head, &call, now, &mut self.last) {
+        let noted = self.config.noted.as_ref();
+        match self.config.core.look(head, &call, now, &mut self.last, noted) {
             // A hit: the service that was polled ready is called, and nothing waits.
             Ok(watch) => {
-                let handed_down = clock::hand_down(now);
-                let future = self.inner.call(request);
-                drop(handed_down);
-                ProbeCacheFuture::calling(future, call, Some(watch))
+                let _for_the_layers_below = clock::hand_down(now);
+                ProbeCacheFuture::calling(self.inner.call(request), call, Some(watch))
             }
             Err(instead) => self.instead(*instead, request, call),
         }
@@ -181,20 +180,19 @@ impl<O> Config<O> {
     }
 }
 
-/// A relative URI with scheme and authority of `origin`; `None` for one that needs neither.
-fn completed(uri: &Uri, origin: &Uri) -> Option<Uri> {
-    if uri.scheme().is_some() && uri.authority().is_some() {
-        return None;
-    }
-    let mut parts = uri.clone().into_parts();
+#[inline]
+fn is_relative(uri: &Uri) -> bool {
+    uri.scheme().is_none() || uri.authority().is_none()
+}
+
+/// Sends a relative request to `origin`. Layers below find the call in its extensions, if anyone has put it there.
+#[inline(never)]
+fn complete<B>(request: &mut Request<B>, call: &mut Call, origin: &Uri) {
+    let mut parts = request.uri().clone().into_parts();
     parts.scheme = origin.scheme().cloned();
     parts.authority = origin.authority().cloned();
     parts.path_and_query = parts.path_and_query.or_else(|| Some(http::uri::PathAndQuery::from_static("/")));
-    Uri::from_parts(parts).ok()
-}
-
-/// Layers below find the call in the request's extensions, if anyone has put it there.
-fn go_to<B>(request: &mut Request<B>, call: &mut Call, uri: Uri) {
+    let Ok(uri) = Uri::from_parts(parts) else { return };
     *call = std::mem::take(call).with_target(uri.clone());
     *request.uri_mut() = uri;
     if let Some(told) = request.extensions_mut().get_mut::<Call>() {

@@ -62,6 +62,7 @@ impl Watch {
         }
     }
 
+    #[inline(never)]
     fn renew(&self) {
         let now = self.now();
         self.place.endpoint.succeed(self.endpoint, now);

@@ -155,3 +155,26 @@ async fn of_a_call_whose_request_never_came() {
     assert!(timeout(s(8), guard.layer(peer).oneshot(request(late))).await.is_err());
     assert_eq!(notes.words(), ["abandoned/abandoned"; 2]);
 }
+
+/// The layers of a guard share its store: a card's authority knows of the probe.
+#[tokio::test(start_paused = true)]
+async fn cards_are_told_whether_the_probe_passed() {
+    use a2a_guard::card_consistency::{AuthorityCondition, CardKeyRef, CardStore};
+    for (spoken, word) in [(true, "success/success"), (false, "stale/endpoint_not_conforming")] {
+        let store = CardStore::builder(cards()).build().unwrap();
+        let answer = if spoken { NOT_FOUND.replace("\"id\":1", "\"id\":\"a2a-guard-probe\"") } else { "<html>".into() };
+        let client = service_fn(move |_: Request<Full<Bytes>>| {
+            let media = if spoken { "application/json" } else { "text/html" };
+            let response = Response::builder().header("content-type", media).body(Full::from(answer.clone()));
+            std::future::ready(response.map_err(BoxError::from))
+        });
+        let probes = ProbeCacheLayer::builder(client).build().unwrap();
+        let guard = Guard::builder().card_store(store.clone()).availability(probes).build().unwrap();
+        let request = V1.send();
+        let (target, headers) = (request.uri().clone(), request.headers().clone());
+        assert_eq!(call(&mut guard.layer(agent([done()])), request).await.word(), word);
+        let card = store.peek(&CardKeyRef::new(&target, &headers)).unwrap();
+        let authority = card.authority(&target, None, tokio::time::Instant::now());
+        assert_eq!(authority.holds(AuthorityCondition::Probe), spoken, "{authority}");
+    }
+}

@@ -85,6 +85,28 @@ async fn the_probe_is_a_grpc_call_as_the_other_is() {
     assert_eq!(&probe.body[5..13], b"\x0a\x2atasks/");
 }
 
+/// The card is the agent's, and stands in front of the service.
+#[tokio::test(start_paused = true)]
+async fn the_card_is_told_whether_the_probe_passed() {
+    use a2a_guard::card_consistency::{AuthorityCondition, CardKeyRef, CardStore};
+    const CARD: &str = r#"{"name":"A","description":"d","version":"1","supportedInterfaces":[{"url":"https://agent.example.com","protocolBinding":"GRPC","protocolVersion":"1.0"}],"capabilities":{},"defaultInputModes":["text/plain"],"defaultOutputModes":["text/plain"],"skills":[{"id":"s","name":"S","description":"s","tags":["t"]}]}"#;
+    let rows: [(fn() -> Answer, bool); 2] = [(not_found, true), (|| trailers_only(&[("grpc-status", "12")]), false)];
+    for (probed, passes) in rows {
+        let agent = agent(probed);
+        let store = CardStore::builder::<_, Full<bytes::Bytes>, _>(agent.clone()).build().unwrap();
+        let target = http::Uri::from_static("https://agent.example.com");
+        store.put(&target, CARD.into()).await.unwrap();
+        let layer = builder(&agent).note_probes(store.clone()).build().unwrap();
+        call(&mut guard(&layer, &agent), dialect::send()).await;
+        let headers = http::HeaderMap::new();
+        let card = store.peek(&CardKeyRef::new(&target, &headers)).unwrap();
+        let authority = card.authority(&target, None, tokio::time::Instant::now());
+        assert_eq!(authority.holds(AuthorityCondition::Probe), passes, "{authority}");
+        let gap = if passes { None } else { Some("probe_failed") };
+        assert!(gap.is_none_or(|gap| authority.to_string().contains(gap)), "{authority}");
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn what_answers_say() {
     let (good, bad) = ("success/success", "stale/endpoint_not_conforming");

@@ -18,6 +18,7 @@ mod grpc;
 mod handle;
 mod lines;
 mod message_probe;
+mod noted;
 mod readiness;
 mod schedule;
 mod skills;

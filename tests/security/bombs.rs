@@ -16,7 +16,7 @@ use crate::{
 
 use Dialect::{Rest, V1};
 
-const AT_MOST: Duration = Duration::from_secs(5);
+const AT_MOST: Duration = Duration::from_secs(10);
 
 #[track_caller]
 fn in_time(what: &str, began: Instant) {
