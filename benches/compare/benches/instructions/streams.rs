@@ -4,7 +4,7 @@ use a2a_guard::{Binding, RefusalResponseLayer, TerminalStateLayer};
 use a2a_guard_compare::peer::{Pause, Peer};
 use tower::Layer;
 
-use crate::{agent, guard, kit::Kit, row::Row};
+use crate::{agent, guard, kit::Kit, row::Row, text};
 
 /// A multiple of how many stand in one frame.
 const EVENTS: usize = 420;
@@ -28,6 +28,10 @@ pub(crate) fn rows(kit: &Kit) -> Vec<Row> {
     rows.extend(layer(kit, "SSE, 384 B in 1,460 B frames", Binding::JsonRpc, |events| {
         agent::events_cut(events, 384, 1_460)
     }));
+    rows.extend(layer(kit, "SSE, the smallest a frame", Binding::JsonRpc, text::tiny));
+    rows.extend(long(kit, "4 KiB", 32, |events| agent::events(events, 4 << 10, 1, Pause::Once)));
+    rows.extend(long(kit, "64 KiB, in 16 KiB frames", 4, |events| agent::events_cut(events, 64 << 10, 16 << 10)));
+    rows.extend(long(kit, "1 MiB, in 16 KiB frames", 2, |events| agent::events_cut(events, 1 << 20, 16 << 10)));
     rows
 }
 
@@ -56,6 +60,19 @@ fn layer(kit: &Kit, name: &str, binding: Binding, peer: impl Fn(usize) -> Peer +
     [
         kit.answer(&bare, unit(binding), peer, asked, |peer| peer).anchor(),
         kit.answer(format!("{name}: TerminalStateLayer"), unit(binding), peer, asked, |peer| {
+            TerminalStateLayer::new().layer(peer)
+        })
+        .over(bare),
+    ]
+}
+
+/// Long events, fewer of them.
+fn long(kit: &Kit, what: &str, events: usize, peer: fn(usize) -> Peer) -> [Row; 2] {
+    let asked = || agent::named(Binding::JsonRpc, true);
+    let bare = format!("SSE of {what}: bare");
+    [
+        kit.answer(&bare, ("event", events), peer, asked, |peer| peer).anchor(),
+        kit.answer(format!("SSE of {what}: TerminalStateLayer"), ("event", events), peer, asked, |peer| {
             TerminalStateLayer::new().layer(peer)
         })
         .over(bare),

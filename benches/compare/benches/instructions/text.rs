@@ -18,6 +18,15 @@ fn update(text: &str) -> String {
     )
 }
 
+/// A task, so many of the smallest updates, and the completion, a frame each.
+pub(crate) fn tiny(events: usize) -> Peer {
+    let each = Bytes::from(update("x"));
+    let mut frames = vec![Bytes::from_static(TASK.as_bytes())];
+    frames.extend(std::iter::repeat_n(each, events));
+    frames.push(Bytes::from_static(DONE.as_bytes()));
+    Peer(Script::stream(frames, Pause::Once))
+}
+
 /// A task, so many of the smallest updates, and the completion: all of it in one frame.
 pub(crate) fn tiny_in_one_frame(events: usize) -> Peer {
     let whole = format!("{TASK}{}{DONE}", update("x").repeat(events));
