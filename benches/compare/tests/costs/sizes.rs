@@ -47,11 +47,11 @@ fn none_has_grown() {
     let all = [
         ("CallLayer", outer(CallLayer::new().layer(peer())), [8, 136, 0]),
         ("RefusalResponseLayer", outer(RefusalResponseLayer::new().layer(peer())), [24, 72, 32]),
-        ("CardConsistencyLayer", below(cards().layer(peer())), [8, 192, 32]),
+        ("CardConsistencyLayer", below(cards().layer(peer())), [16, 224, 32]),
         ("ProbeCacheLayer", below(probes.layer(peer())), [16, 176, 48]),
         ("TerminalStateLayer", below(ending.layer(peer())), [48, 160, 40]),
-        ("Guard", outer(guard::whole().layer(peer())), [144, 320, 128]),
-        ("RenderedGuard", outer(guard::whole().rendered().layer(peer())), [168, 344, 160]),
+        ("Guard", outer(guard::whole().layer(peer())), [152, 320, 128]),
+        ("RenderedGuard", outer(guard::whole().rendered().layer(peer())), [176, 344, 160]),
     ];
     println!("bytes of service, future (with {} of the client's) and body", size_of::<Answering<Full<Bytes>>>());
     let mut grown = Vec::new();
