@@ -13,7 +13,12 @@ use http::{
 use http_body::{Body, Frame, SizeHint};
 use pin_project_lite::pin_project;
 
-use super::{foreign, own, problem::Problem, reply::Asked, unfinished::Unfinished};
+use super::{
+    foreign, own,
+    problem::Problem,
+    reply::Asked,
+    unfinished::{Unfinished, ends_with_blank_line},
+};
 use crate::{
     call::Binding,
     error::{BoxError, CallError},
@@ -41,7 +46,10 @@ pin_project! {
         Passing { #[pin] inner: B, asked: Asked },
         // The inner body goes when it is over, and with it the connection's hold on it. What only streams need is boxed:
         // an answer is moved around a good deal, and most are none.
-        Events { #[pin] inner: Option<B>, asked: Asked, events: Box<Events> },
+        //
+        // At rest, between two events with nothing to go out, no more is looked at than stands here: the box has left the
+        // processor's caches by the time that the next event comes.
+        Events { #[pin] inner: Option<B>, asked: Asked, at_rest: bool, events: Box<Events> },
         Grpc { #[pin] inner: Option<B>, asked: Asked },
         Whole { whole: Whole },
     }
@@ -94,7 +102,7 @@ pub(super) fn passing<B>(mut response: Response<B>, asked: Asked) -> Response<Re
     response.map(|inner| {
         let kind = match end {
             End::Body => Kind::Passing { inner, asked },
-            End::Event => Kind::Events { inner: Some(inner), asked, events: Box::default() },
+            End::Event => Kind::Events { inner: Some(inner), asked, at_rest: true, events: Box::default() },
             End::Trailers => Kind::Grpc { inner: Some(inner), asked },
         };
         RefusalResponseBody { kind }
@@ -140,7 +148,9 @@ where
                 let frame = ready!(inner.poll_frame(cx));
                 Poll::Ready(frame.map(|frame| frame.map_err(|error| foreign::in_body(error.into(), asked.call()))))
             }
-            KindProj::Events { inner, asked, events } => events.poll_frame(inner, asked, cx).map(|frame| frame.map(Ok)),
+            KindProj::Events { inner, asked, at_rest, events } => {
+                events.poll_frame(inner, asked, at_rest, cx).map(|frame| frame.map(Ok))
+            }
             KindProj::Grpc { mut inner, asked } => {
                 let Some(body) = inner.as_mut().as_pin_mut() else { return Poll::Ready(None) };
                 Poll::Ready(match ready!(body.poll_frame(cx)) {
@@ -162,7 +172,9 @@ where
     fn is_end_stream(&self) -> bool {
         match &self.kind {
             Kind::Passing { inner, .. } => inner.is_end_stream(),
-            Kind::Events { inner, events, .. } => events.is_empty() && inner.as_ref().is_none_or(Body::is_end_stream),
+            Kind::Events { inner, at_rest, events, .. } => {
+                (*at_rest || events.is_empty()) && inner.as_ref().is_none_or(Body::is_end_stream)
+            }
             Kind::Grpc { inner, .. } => inner.as_ref().is_none_or(Body::is_end_stream),
             Kind::Whole { whole } => whole.data.is_empty() && whole.trailers.is_none(),
         }
@@ -183,6 +195,7 @@ impl Events {
         &mut self,
         mut inner: Pin<&mut Option<B>>,
         asked: &Asked,
+        at_rest: &mut bool,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Frame<Bytes>>>
     where
@@ -190,31 +203,29 @@ impl Events {
         B::Error: Into<BoxError>,
     {
         for _ in 0..FRAMES_PER_POLL {
-            if let Some(data) = self.out.pop_front() {
-                return Poll::Ready(Some(Frame::data(data)));
-            }
-            if let Some(trailers) = self.trailers.take() {
-                return Poll::Ready(Some(Frame::trailers(trailers)));
+            if !*at_rest && let Some(frame) = self.next_out() {
+                return Poll::Ready(Some(frame));
             }
             let Some(body) = inner.as_mut().as_pin_mut() else { return Poll::Ready(None) };
             match ready!(body.poll_frame(cx)) {
-                Some(Ok(frame)) => match frame.into_data() {
-                    Ok(data) => {
-                        if let Some(data) = self.unfinished.take_in(data, &mut self.out) {
-                            return Poll::Ready(Some(Frame::data(data)));
-                        }
+                Some(Ok(frame)) => {
+                    if *at_rest && frame.data_ref().is_some_and(|data| ends_with_blank_line(data)) {
+                        return Poll::Ready(Some(frame));
                     }
-                    Err(frame) => {
-                        self.unfinished.flush(&mut self.out);
-                        self.trailers = frame.into_trailers().ok();
+                    let passes = self.take_in(frame);
+                    *at_rest = self.is_at_rest();
+                    if passes.is_some() {
+                        return Poll::Ready(passes);
                     }
-                },
+                }
                 Some(Err(error)) => {
                     inner.set(None);
+                    *at_rest = false;
                     self.fail(error.into(), asked);
                 }
                 None => {
                     inner.set(None);
+                    *at_rest = false;
                     self.unfinished.flush(&mut self.out);
                 }
             }
@@ -222,6 +233,23 @@ impl Events {
         // A body of small pieces that is always ready must not keep its thread from everything else.
         cx.waker().wake_by_ref();
         Poll::Pending
+    }
+
+    /// What goes out before anything else may come in.
+    fn next_out(&mut self) -> Option<Frame<Bytes>> {
+        self.out.pop_front().map(Frame::data).or_else(|| self.trailers.take().map(Frame::trailers))
+    }
+
+    /// Gives a frame back that passes as it is.
+    fn take_in(&mut self, frame: Frame<Bytes>) -> Option<Frame<Bytes>> {
+        match frame.into_data() {
+            Ok(data) => self.unfinished.take_in(data, &mut self.out).map(Frame::data),
+            Err(frame) => {
+                self.unfinished.flush(&mut self.out);
+                self.trailers = frame.into_trailers().ok();
+                None
+            }
+        }
     }
 
     fn fail(&mut self, error: BoxError, asked: &Asked) {
@@ -237,6 +265,11 @@ impl Events {
 
     fn is_empty(&self) -> bool {
         self.out.is_empty() && self.trailers.is_none() && self.unfinished.is_empty()
+    }
+
+    /// Nothing goes out, and no event is unfinished, handed on or held.
+    fn is_at_rest(&self) -> bool {
+        self.is_empty() && !self.unfinished.has_leaked()
     }
 }
 

@@ -76,6 +76,10 @@ impl Unfinished {
         self.held.is_empty()
     }
 
+    pub(super) fn has_leaked(&self) -> bool {
+        self.leaked
+    }
+
     /// The place behind the last event or comment that ends in `data`; its length if nothing is unfinished behind it.
     fn last_boundary(&mut self, data: &[u8]) -> usize {
         let (mut at, mut good) = (0, 0);
@@ -92,7 +96,7 @@ impl Unfinished {
 }
 
 /// A blank line ends whatever stood before it.
-fn ends_with_blank_line(data: &[u8]) -> bool {
+pub(super) fn ends_with_blank_line(data: &[u8]) -> bool {
     matches!(data, [.., b'\n', b'\n'] | [.., b'\r', b'\r'] | [.., b'\n', b'\r', b'\n'])
 }
 

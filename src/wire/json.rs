@@ -210,6 +210,12 @@ impl Default for JsonScanner {
     }
 }
 
+/// Where a string ends whose content begins at `at`: the place behind its closing quote, if that is there and nothing before it is wrong.
+#[inline]
+pub(crate) fn end_of_string(bytes: &[u8], at: usize) -> Option<usize> {
+    string::end(bytes, at).map(|quote| quote + 1)
+}
+
 impl JsonScanner {
     /// How many arrays and objects may lie around each other.
     pub const MAX_DEPTH: usize = nesting::MAX_DEPTH;
@@ -287,7 +293,7 @@ impl JsonScanner {
         if !is_there || self.slot != Slot::IGNORED || self.flaw.is_some() {
             return None;
         }
-        string::end(bytes, at).map(|quote| quote + 1)
+        end_of_string(bytes, at)
     }
 
     /// True between the first byte of a document and its last, with nothing wrong so far.

@@ -4,6 +4,7 @@
 //! behind such a prefix can be kept and restored; only what follows is read. That is exact by construction: the state is that of a judge
 //! that was fed these very bytes.
 
+use crate::wire::json::end_of_string;
 use crate::wire::judge::{Judge, PayloadKind};
 
 /// How much of an event is compared.
@@ -21,6 +22,9 @@ const END: &[u8] = b"\n\n";
 /// The prefixes seen, and the news of events that begin so: whatever a valid event says that its stream's judge acts on.
 #[derive(Debug)]
 pub(super) struct Memo<N> {
+    /// What an event looks like that tells nothing new, one for each kind. All that most events are compared with lies here, in few cache lines:
+    /// between two events a live stream's state has left the caches.
+    repeats: [Repeat<N>; KINDS],
     kinds: Vec<Kind<N>>,
     /// The kind of the last event.
     last: usize,
@@ -50,13 +54,23 @@ struct Kind<N> {
     behind: Judge,
     /// Most events of a kind differ only in what nobody asks about. Then all that is told of them stands in the prefix, and this is what it says.
     news: Option<N>,
-    /// What the last of these ended with, behind the string that the prefix ends in and with the blank line. Empty if that is not known.
-    tail: Vec<u8>,
+}
+
+/// A plain event of which only a text that nobody asks about is not known.
+#[derive(Debug)]
+struct Repeat<N> {
+    /// What is before the text, and behind that what the last such event ended with, from the end of the text to the blank line. Empty if that is
+    /// not known.
+    around: Vec<u8>,
+    /// How much of that is before the text.
+    prefix: usize,
+    news: Option<N>,
 }
 
 impl<N> Default for Memo<N> {
     fn default() -> Self {
-        Self { kinds: Vec::new(), last: 0, standing: Standing::default(), untold: None }
+        let repeats = std::array::from_fn(|_| Repeat { around: Vec::new(), prefix: 0, news: None });
+        Self { repeats, kinds: Vec::new(), last: 0, standing: Standing::default(), untold: None }
     }
 }
 
@@ -65,12 +79,11 @@ impl<N: Copy> Memo<N> {
     /// its length and its news.
     #[inline]
     pub(super) fn repeated(&mut self, bytes: &[u8]) -> Option<(usize, N)> {
-        let last = self.kinds.get(self.last)?;
-        if let Some(found) = last.repeated(bytes) {
+        if let Some(found) = self.repeats.get(self.last)?.of(bytes) {
             return Some(found);
         }
         let other = KINDS - 1 - self.last;
-        let found = self.kinds.get(other)?.repeated(bytes)?;
+        let found = self.repeats.get(other)?.of(bytes)?;
         self.last = other;
         Some(found)
     }
@@ -78,9 +91,9 @@ impl<N: Copy> Memo<N> {
     /// Begins an event with the first piece of its data, or with all of it, if it is a plain one.
     pub(super) fn begin(&mut self, judge: &mut Judge, piece: &[u8], is_all: bool) {
         let untold = self.untold.take();
-        let read = match self.find(piece) {
+        let found = self.find(piece);
+        let read = match found.and_then(|index| Some((index, self.kinds.get(index)?))) {
             Some((index, kind)) => {
-                let read = kind.shared;
                 let is_told = kind.news.is_some();
                 if is_told && untold == Some(index) {
                     judge.restore_untold(&kind.behind);
@@ -88,11 +101,15 @@ impl<N: Copy> Memo<N> {
                     judge.restore(&kind.behind);
                     judge.listen();
                 }
-                if is_told && is_all {
-                    kind.note_tail(piece);
+                if is_told
+                    && is_all
+                    && let Some(repeat) = self.repeats.get_mut(index)
+                {
+                    repeat.note(kind, piece);
                 }
+                self.last = index;
                 self.standing = if is_told { Standing::Repeating } else { Standing::Known };
-                read
+                kind.shared
             }
             None => {
                 self.standing = Standing::Unknown;
@@ -108,13 +125,12 @@ impl<N: Copy> Memo<N> {
         if self.standing != Standing::Repeating {
             return None;
         }
-        let kind = self.kinds.get_mut(self.last)?;
         if judge.was_told() || !judge.is_whole() {
-            kind.tail.clear();
+            self.forget_repeat(self.last);
             return None;
         }
         self.untold = Some(self.last);
-        kind.news
+        self.kinds.get(self.last)?.news
     }
 
     /// The event was judged, and is valid.
@@ -131,11 +147,15 @@ impl<N: Copy> Memo<N> {
     }
 
     /// The kind whose prefix the piece begins with.
-    fn find(&mut self, piece: &[u8]) -> Option<(usize, &mut Kind<N>)> {
+    fn find(&self, piece: &[u8]) -> Option<usize> {
         let fits = |index: &usize| self.kinds.get(*index).is_some_and(|kind| kind.fits(piece));
-        let index = (0..KINDS).map(|step| (self.last + step) % KINDS).find(fits)?;
-        self.last = index;
-        Some((index, self.kinds.get_mut(index)?))
+        (0..KINDS).map(|step| (self.last + step) % KINDS).find(fits)
+    }
+
+    fn forget_repeat(&mut self, index: usize) {
+        if let Some(repeat) = self.repeats.get_mut(index) {
+            repeat.around.clear();
+        }
     }
 
     /// Learns from an event that began otherwise. Gives the number of bytes that were fed on the way.
@@ -152,22 +172,22 @@ impl<N: Copy> Memo<N> {
                 kind.behind.restore(judge);
                 kind.shared = shared;
                 kind.news = None;
-                kind.tail.clear();
+                self.forget_repeat(index);
                 return shared;
             }
         }
         let sample = [DATA, start].concat();
         if self.kinds.len() < KINDS {
             self.last = self.kinds.len();
-            self.kinds.push(Kind { sample, shared: 0, behind: judge.clone(), news: None, tail: Vec::new() });
+            self.kinds.push(Kind { sample, shared: 0, behind: judge.clone(), news: None });
         } else {
             self.last = (self.last + 1) % KINDS;
             if let Some(oldest) = self.kinds.get_mut(self.last) {
                 oldest.sample = sample;
                 oldest.shared = 0;
                 oldest.news = None;
-                oldest.tail.clear();
             }
+            self.forget_repeat(self.last);
         }
         0
     }
@@ -182,28 +202,32 @@ impl<N: Copy> Kind<N> {
     fn fits(&self, piece: &[u8]) -> bool {
         self.shared > 0 && self.prefix().get(DATA.len()..).is_some_and(|prefix| piece.starts_with(prefix))
     }
+}
 
+impl<N: Copy> Repeat<N> {
     /// See [`Memo::repeated`].
     #[inline]
-    fn repeated(&self, bytes: &[u8]) -> Option<(usize, N)> {
-        let news = self.news.filter(|_| !self.tail.is_empty())?;
-        let prefix = self.prefix();
+    fn of(&self, bytes: &[u8]) -> Option<(usize, N)> {
+        let (prefix, tail) = self.around.split_at_checked(self.prefix).filter(|_| !self.around.is_empty())?;
         if !bytes.starts_with(prefix) {
             return None;
         }
-        let tail = self.behind.end_of_ignored_string(bytes, prefix.len())?;
-        bytes.get(tail..)?.starts_with(&self.tail).then_some((tail + self.tail.len(), news))
+        let end = end_of_string(bytes, prefix.len())?;
+        bytes.get(end..)?.starts_with(tail).then_some((end + tail.len(), self.news?))
     }
 
-    /// Notes how an event with this prefix ends, if the prefix ends within a string. Whoever finds it told of anything, or not whole, has to forget
-    /// that.
-    fn note_tail(&mut self, event: &[u8]) {
-        self.tail.clear();
-        if let Some(tail) = self.behind.end_of_ignored_string(event, self.shared).and_then(|end| event.get(end..))
+    /// Notes how an event of a kind ends, if the prefix of the kind ends within a string that nobody asks about. Whoever finds the event told of
+    /// anything, or not whole, has to forget that.
+    fn note(&mut self, kind: &Kind<N>, event: &[u8]) {
+        self.around.clear();
+        if let Some(tail) = kind.behind.end_of_ignored_string(event, kind.shared).and_then(|end| event.get(end..))
             && tail.len() <= TAIL
         {
-            self.tail.extend_from_slice(tail);
-            self.tail.extend_from_slice(END);
+            self.around.extend_from_slice(kind.prefix());
+            self.prefix = self.around.len();
+            self.around.extend_from_slice(tail);
+            self.around.extend_from_slice(END);
+            self.news = kind.news;
         }
     }
 }
