@@ -8,6 +8,7 @@ mod h2_peer;
 mod peer;
 
 mod live;
+mod rerouted;
 mod side_by_side;
 mod untyped;
 
