@@ -10,6 +10,7 @@ mod peer;
 mod live;
 mod rerouted;
 mod side_by_side;
+mod unreadable;
 mod untyped;
 
 use a2a_guard::tonic::GuardedChannel;
