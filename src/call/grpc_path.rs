@@ -1,5 +1,7 @@
 //! How gRPC spells the operations: `/{package}.A2AService/{method}` (A2A 1.0 §10.2).
 
+use http::Extensions;
+
 use super::{Operation, ProtocolVersion};
 use crate::wire::grpc::{GrpcDialect, RequestLayout};
 
@@ -32,7 +34,7 @@ const METHODS: [(Operation, &str, Option<&str>); Operation::COUNT] = {
     ]
 };
 
-/// What a gRPC path tells.
+/// What a gRPC path tells, or tonic beside it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct GrpcName {
     /// `None`: a method of the service that is none of A2A's.
@@ -40,11 +42,37 @@ pub(crate) struct GrpcName {
     pub(crate) version: ProtocolVersion,
 }
 
+/// What a request is for: by its path, which is what the agent goes by, and else by what tonic's generated clients put
+/// into the extensions. Middleware that writes paths anew leaves that as it was.
+pub(super) fn name_of(path: &str, extensions: &Extensions) -> Option<GrpcName> {
+    match name(path) {
+        Some(named) if named.operation.is_some() => Some(named),
+        named => beside(extensions).or(named),
+    }
+}
+
+/// What tonic's `GrpcMethod` says, if it names an operation.
+#[cfg(feature = "tonic")]
+#[cold]
+fn beside(extensions: &Extensions) -> Option<GrpcName> {
+    let method = extensions.get::<tonic::GrpcMethod<'static>>()?;
+    named(method.service(), method.method()).filter(|named| named.operation.is_some())
+}
+
+#[cfg(not(feature = "tonic"))]
+const fn beside(_: &Extensions) -> Option<GrpcName> {
+    None
+}
+
 /// Reads the operation off `path`, whatever stands in front of the service; `None` if it is another service's.
 pub(crate) fn name(path: &str) -> Option<GrpcName> {
     let (before, method) = path.split_at_checked(memchr::memrchr(b'/', path.as_bytes())?)?;
-    let method = method.get(1..)?;
     let service = before.get(memchr::memrchr(b'/', before.as_bytes())? + 1..)?;
+    named(service, method.get(1..)?)
+}
+
+#[inline]
+fn named(service: &str, method: &str) -> Option<GrpcName> {
     let (version, is_1) = match service {
         SERVICE_V1 => (ProtocolVersion::V1_0, true),
         SERVICE_V03 => (ProtocolVersion::V0_3, false),

@@ -14,10 +14,12 @@ use crate::outcome::Observe;
 /// that. A body that fails is passed on as that failing body. A request whose `Call` names operation and binding already
 /// (the caller's, or another `CallLayer`'s) passes as it is; a `Call` that says less is completed.
 ///
-/// gRPC calls are told by their media type and named by their path, which is there whatever client made the request (what
-/// tonic puts beside it into the extensions says the same): the package is the version's, the method the operation. Tenant,
-/// task and context are read from the request's message, and `grpc-timeout` bounds the reading as well. Once that message is
-/// whole, an end that has not come is not waited for.
+/// gRPC calls are told by their media type and named by their path, which is there whatever client made the request: the
+/// package is the version's, the method the operation. Where middleware wrote the path anew, so that it names no operation,
+/// what tonic's generated clients put beside it into the extensions, `GrpcMethod`, does so with feature `tonic`. Such calls
+/// are never probed, nor are their tasks asked for or cancelled: no other operation's path is known. Tenant, task and context
+/// are read from the request's message, and `grpc-timeout` bounds the reading as well. Once that message is whole, an end
+/// that has not come is not waited for.
 ///
 /// Outermost of the layers. The client below sees the body as [`CallBody`](crate::CallBody).
 #[derive(Clone)]

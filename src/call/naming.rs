@@ -1,10 +1,15 @@
 use std::time::Duration;
 
-use http::{HeaderMap, Method, Uri, header::CONTENT_TYPE, request::Parts};
+use http::{Extensions, HeaderMap, Method, Uri, header::CONTENT_TYPE, request::Parts};
 use percent_encoding::percent_decode_str;
 use tokio::time::Instant;
 
-use super::{Binding, Call, Operation, ProtocolVersion, grpc_path, http_path, json_rpc_method, layer::Config};
+use super::{
+    Binding, Call, Operation, ProtocolVersion,
+    grpc_path::{self, GrpcName},
+    http_path, json_rpc_method,
+    layer::Config,
+};
 use crate::wire::{
     Envelope, MediaType, RequestFacts, RequestScan, SmallText,
     grpc::{GrpcRequestScan, status::field, timeout::parse_timeout},
@@ -35,12 +40,13 @@ impl Scan {
 impl Naming {
     /// What method, path and headers tell. What `call` says already stays.
     pub(super) fn new(config: &Config, call: Call, parts: &Parts, began: Instant) -> Self {
-        let call = of_head(config, call, parts).with_began(began);
+        let (call, package) = of_head(config, call, parts);
+        let call = call.with_began(began);
         let (skill, region) = (config.skill_metadata.as_deref(), config.region_metadata.as_deref());
         let scan = match (call.binding(), call.operation()) {
             (Some(Binding::Grpc), Some(operation)) => {
                 // The package says whose messages they are, whatever the caller called the version.
-                let version = grpc_path::name(parts.uri.path()).map(|named| named.version).or(call.version());
+                let version = package.or(call.version());
                 let layout = grpc_path::layout_of(operation, version);
                 Some(Scan::Grpc(GrpcRequestScan::new(layout, skill, region)))
             }
@@ -106,10 +112,10 @@ pub(crate) fn of_whole(given: Call, parts: &Parts, body: &[u8], began: Instant) 
 }
 
 /// Names a call from the request's head alone, as the layers do that stand without a [`CallLayer`](crate::CallLayer).
-pub(crate) fn from_head(method: &Method, uri: &Uri, headers: &HeaderMap) -> Call {
+pub(crate) fn from_head(method: &Method, uri: &Uri, headers: &HeaderMap, extensions: &Extensions) -> Call {
     let mut call = Call::new();
     if is_grpc(headers) {
-        return of_grpc_path(call, uri.path());
+        return of_grpc(call, grpc_path::name_of(uri.path(), extensions));
     }
     if let Some(named) = http_path::name(method, uri.path()) {
         call = call.with_binding(Binding::HttpJson);
@@ -126,7 +132,8 @@ pub(crate) fn from_head(method: &Method, uri: &Uri, headers: &HeaderMap) -> Call
     call
 }
 
-fn of_head(config: &Config, given: Call, parts: &Parts) -> Call {
+/// The second is the version that the package of a gRPC service is of.
+fn of_head(config: &Config, given: Call, parts: &Parts) -> (Call, Option<ProtocolVersion>) {
     let mut call = given;
     if call.target().is_none() {
         call = call.with_target(parts.uri.clone());
@@ -142,13 +149,15 @@ fn of_head(config: &Config, given: Call, parts: &Parts) -> Call {
         call = call.with_region(region);
     }
     if call.binding().is_none_or(|binding| binding == Binding::Grpc) && is_grpc(&parts.headers) {
-        return of_grpc_path(call, parts.uri.path());
+        let named = grpc_path::name_of(parts.uri.path(), &parts.extensions);
+        return (of_grpc(call, named), named.map(|named| named.version));
     }
-    match http_path::name(&parts.method, parts.uri.path()) {
+    let call = match http_path::name(&parts.method, parts.uri.path()) {
         // A path that has the form without naming an operation may be a JSON-RPC endpoint's: the body decides.
         Some(named) if named.operation.is_none() && parts.method == Method::POST => call,
         _ => of_path(config, call, parts),
-    }
+    };
+    (call, None)
 }
 
 /// What the path tells, if the call is an HTTP+JSON one.
@@ -242,10 +251,10 @@ fn is_grpc(headers: &HeaderMap) -> bool {
     MediaType::of(declared) == MediaType::Grpc
 }
 
-/// What the path of a gRPC call tells. The package is the version's, whatever `a2a-version` says.
-fn of_grpc_path(call: Call, path: &str) -> Call {
+/// What service and method of a gRPC call tell. The package is the version's, whatever `a2a-version` says.
+fn of_grpc(call: Call, named: Option<GrpcName>) -> Call {
     let mut call = call.with_binding(Binding::Grpc);
-    let Some(named) = grpc_path::name(path) else { return call };
+    let Some(named) = named else { return call };
     let facts = call.edit();
     facts.version.get_or_insert(named.version);
     if let (None, Some(operation)) = (facts.operation, named.operation) {

@@ -191,7 +191,7 @@ fn out_of_place(call: &Call, passed: u8, rank: Rank, order: &Order) {
 
 #[inline(never)]
 fn unnamed<B>(request: &mut Request<B>, rank: Rank, order: &Arc<Order>) -> Call {
-    let call = from_head(request.method(), request.uri(), request.headers());
+    let call = from_head(request.method(), request.uri(), request.headers(), request.extensions());
     if let Some(mistake) = order.found.get() {
         call.facts.mistake.note(mistake);
     }

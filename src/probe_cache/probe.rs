@@ -51,7 +51,7 @@ pub(crate) struct Probe {
 }
 
 impl Probe {
-    /// `None` for calls whose binding nobody knows. `names`: the headers that hold credentials or a tenant.
+    /// `None` for calls whose binding nobody knows, and for those that no other operation's path can be told from. `names`: the headers that hold credentials or a tenant.
     /// `credential` tells callers apart.
     pub(crate) fn of(
         call: &Call,
@@ -64,7 +64,11 @@ impl Probe {
         let binding = call.binding()?;
         let prefix = match binding {
             Binding::HttpJson => call::operation_prefix(method, uri.path())?,
-            _ => "",
+            Binding::Grpc => {
+                call::grpc_dialect_at(uri.path())?;
+                ""
+            }
+            Binding::JsonRpc => "",
         };
         let mut kept = HeaderMap::new();
         for name in names.iter().chain(&PROTOCOL) {

@@ -129,7 +129,8 @@ fn end(headers: &HeaderMap, asked: &Asked) -> End {
         || headers.get(CONTENT_ENCODING).is_some_and(|coding| !coding.as_bytes().eq_ignore_ascii_case(b"identity"));
     match (MediaType::of(headers.get(CONTENT_TYPE).map(http::HeaderValue::as_bytes)), binding) {
         (MediaType::EventStream, Some(Binding::JsonRpc | Binding::HttpJson)) if !coded() => End::Event,
-        (MediaType::Grpc, Some(Binding::Grpc)) => End::Trailers,
+        // Behind a status in the head clients look at no other.
+        (MediaType::Grpc, Some(Binding::Grpc)) if !headers.contains_key("grpc-status") => End::Trailers,
         _ => End::Body,
     }
 }

@@ -3,11 +3,14 @@
 use bytes::Bytes;
 use http::{HeaderMap, response::Parts};
 
-use super::{body::Replay, pieces::Pieces};
+use super::{body::Replay, grpc, pieces::Pieces};
 use crate::wire::{
     Expected, Facts, Flaw, GrpcExpected, GrpcJudge, GrpcStatus, GrpcStreamJudge, JsonRpcId, Judge, Progress, Step,
     StreamJudge, TaskState, Tolerated,
-    grpc::frame::{Framing, PREFIX},
+    grpc::{
+        frame::{Framing, PREFIX},
+        status::drop_unreadable,
+    },
 };
 
 /// What the whole is to become.
@@ -30,6 +33,8 @@ pub(super) enum WholeExpected {
         expected: GrpcExpected,
         /// It may be compressed.
         coded: bool,
+        /// The head says already that all is well.
+        has_status: bool,
         max: usize,
     },
 }
@@ -67,6 +72,17 @@ impl Answer {
     pub(super) fn grpc_status(&self) -> Option<GrpcStatus<'_>> {
         let of_trailers = self.trailers.as_deref().and_then(GrpcStatus::of);
         of_trailers.or_else(|| self.head.as_ref().and_then(|head| GrpcStatus::of(&head.headers)))
+    }
+
+    /// Of a gRPC answer that is good: what else it says of its status goes, if no client can read it.
+    #[inline]
+    pub(super) fn make_readable(&mut self) {
+        if let Some(trailers) = self.trailers.as_deref_mut() {
+            grpc::readable(trailers);
+        }
+        if let (Some(WholeExpected::Message { has_status: true, .. }), Some(head)) = (self.expected, &mut self.head) {
+            drop_unreadable(&mut head.headers);
+        }
     }
 
     /// Takes in what came. A flaw is given where reading on makes no sense.
@@ -132,7 +148,7 @@ impl AnswerJudge {
     pub(super) fn of(expected: WholeExpected, pieces: &Pieces) -> Self {
         let mut judge = match expected {
             WholeExpected::Json(expected) => Self::Json(Judge::new(expected)),
-            WholeExpected::Message { expected, coded, max } => {
+            WholeExpected::Message { expected, coded, max, .. } => {
                 let mut judge = GrpcJudge::new(expected, max);
                 if coded {
                     judge.allow_compressed();
@@ -165,6 +181,8 @@ pub(super) enum StreamExpected {
         expected: GrpcExpected,
         /// Messages may be compressed.
         coded: bool,
+        /// The head says already that all is well.
+        has_status: bool,
     },
 }
 
@@ -179,7 +197,7 @@ impl AnyStreamJudge {
     pub(super) fn new(expected: StreamExpected, max_event: usize, task_comes_first: bool) -> Self {
         match expected {
             StreamExpected::Events(expected) => Self::Events(StreamJudge::new(expected, max_event, task_comes_first)),
-            StreamExpected::Messages { expected, coded } => {
+            StreamExpected::Messages { expected, coded, .. } => {
                 let mut judge = GrpcStreamJudge::new(expected, max_event, task_comes_first);
                 if coded {
                     judge.allow_compressed();

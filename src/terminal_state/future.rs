@@ -303,20 +303,20 @@ fn start_grpc<O>(head: &Parts, body: BodyShape, expected: GrpcExpected, flight: 
 where
     O: Observe,
 {
-    let whole = |coded| {
-        let expected = WholeExpected::Message { expected, coded, max: flight.limits().max_unary_body };
+    let whole = |coded, has_status| {
+        let expected = WholeExpected::Message { expected, coded, has_status, max: flight.limits().max_unary_body };
         Start::Whole { purpose: Purpose::Result, expected: Some(expected) }
     };
     let broken = match grpc::plan(head.status, &head.headers) {
-        GrpcPlan::Messages { coded } if flight.call.is_streaming() => {
-            return Start::Stream(StreamExpected::Messages { expected, coded });
+        GrpcPlan::Messages { coded, has_status } if flight.call.is_streaming() => {
+            return Start::Stream(StreamExpected::Messages { expected, coded, has_status });
         }
         GrpcPlan::Messages { .. }
             if body.length > (flight.limits().max_unary_body as u64).saturating_add(PREFIX as u64) =>
         {
             Some((Class::TooLarge, "the body is larger than max_unary_body"))
         }
-        GrpcPlan::Messages { coded } => return whole(coded),
+        GrpcPlan::Messages { coded, has_status } => return whole(coded, has_status),
         GrpcPlan::ErrorBody => return Start::Whole { purpose: Purpose::Refusal, expected: None },
         GrpcPlan::Broken(class, what) => Some((class, what)),
         GrpcPlan::Refused => None,
@@ -332,7 +332,7 @@ where
     match error {
         Some(error) => Start::Failed(error),
         // A status is there, or it would not have refused.
-        None => whole(false),
+        None => whole(false, true),
     }
 }
 

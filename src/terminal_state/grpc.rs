@@ -11,7 +11,10 @@ use super::{
 use crate::{
     error::{CallError, PeerResponse},
     outcome::{Class, Observe, OutcomeKind},
-    wire::{GrpcStatus, MediaType},
+    wire::{
+        GrpcStatus, MediaType,
+        grpc::status::{drop_status, drop_unreadable},
+    },
 };
 
 /// How an answer is to be judged, by its head.
@@ -21,8 +24,8 @@ pub(super) enum GrpcPlan {
     Refused,
     /// An HTTP status that gRPC has not: head and the first of the body decide.
     ErrorBody,
-    /// Its messages, which may be compressed, and the status behind them.
-    Messages { coded: bool },
+    /// Its messages, which may be compressed, and the status behind them. It may be in the head already.
+    Messages { coded: bool, has_status: bool },
     /// The head alone says that this is no answer.
     Broken(Class, &'static str),
 }
@@ -65,7 +68,9 @@ pub(super) fn plan(status: StatusCode, headers: &HeaderMap) -> GrpcPlan {
     }
     match MediaType::of(head.media.map(HeaderValue::as_bytes)) {
         MediaType::Grpc | MediaType::Absent if coded => GrpcPlan::Broken(Class::ContentEncoding, CODED),
-        MediaType::Grpc | MediaType::Absent => GrpcPlan::Messages { coded: head.compresses },
+        MediaType::Grpc | MediaType::Absent => {
+            GrpcPlan::Messages { coded: head.compresses, has_status: head.status.is_some() }
+        }
         _ => GrpcPlan::Broken(Class::WrongMediaType, MEDIA),
     }
 }
@@ -150,10 +155,20 @@ where
 /// take a missing one for a failure.
 pub(super) fn ok_trailers(trailers: Option<HeaderMap>) -> HeaderMap {
     let mut trailers = trailers.unwrap_or_default();
-    if !GrpcStatus::of(&trailers).is_some_and(|status| status.is_ok()) {
-        trailers.remove("grpc-message");
-        trailers.remove("grpc-status-details-bin");
+    if GrpcStatus::of(&trailers).is_some_and(|status| status.is_ok()) {
+        readable(&mut trailers);
+    } else {
+        drop_status(&mut trailers);
         trailers.insert("grpc-status", HeaderValue::from_static("0"));
     }
     trailers
+}
+
+/// Trailers with a status that is good, without what else they say if no client can read it.
+#[inline]
+pub(super) fn readable(trailers: &mut HeaderMap) {
+    // Most say nothing else.
+    if trailers.len() > 1 {
+        drop_unreadable(trailers);
+    }
 }

@@ -24,7 +24,10 @@ use super::{
 use crate::{
     error::{BoxError, CallError, PeerResponse},
     outcome::{Class, Observe, OutcomeKind},
-    wire::{Facts, Finish, Flaw, Judge, MediaType, PeerError, Progress, StepKind, Tolerated, Verdict, sse::event_data},
+    wire::{
+        Facts, Finish, Flaw, Judge, MediaType, PeerError, Progress, StepKind, Tolerated, Verdict,
+        grpc::status::drop_status, sse::event_data,
+    },
 };
 
 pin_project! {
@@ -72,12 +75,17 @@ where
     B::Error: Into<BoxError>,
     O: Observe,
 {
-    pub(super) fn new(body: Contained<B>, head: Parts, expected: StreamExpected, mut timed: Boxed<O>) -> Self {
+    pub(super) fn new(body: Contained<B>, mut head: Parts, expected: StreamExpected, mut timed: Boxed<O>) -> Self {
         let flight = timed.as_mut().flight();
         flight.enter(Phase::FirstEvent);
         let task_first = shape::task_comes_first(&flight.call, expected);
         let judge = AnyStreamJudge::new(expected, flight.limits().max_event, task_first);
         let strict = flight.config.strict;
+        let headers = head.headers.clone();
+        if matches!(expected, StreamExpected::Messages { has_status: true, .. }) {
+            // How the stream ends say its trailers. Clients that find a status before those do not look at them.
+            drop_status(&mut head.headers);
+        }
         let rest = Rest {
             timed,
             judge,
@@ -88,7 +96,7 @@ where
             prelude: 0,
             event_in_out: false,
             trailers: None,
-            headers: head.headers.clone(),
+            headers,
             head: Some(Box::new(head)),
             rescue: None,
             failure: None,

@@ -214,7 +214,10 @@ where
             }
         }
         match judge.finish() {
-            GrpcEnd::Message => self.valid(facts),
+            GrpcEnd::Message => {
+                self.flight.answer.make_readable();
+                self.valid(facts)
+            }
             GrpcEnd::Empty => Err(self.flight.flawed(Flaw::Empty)),
             GrpcEnd::Cut => {
                 self.flight.note_facts(facts);

@@ -24,7 +24,7 @@ fn grpc(path: &str, body: MockBody) -> Request<MockBody> {
 }
 
 /// As tonic sends it: one frame, and then the end.
-fn of(path: &str, message: &Message) -> Request<MockBody> {
+pub(crate) fn of(path: &str, message: &Message) -> Request<MockBody> {
     grpc(path, MockBody::new().data(message.framed().unwrap()))
 }
 

@@ -6,6 +6,7 @@ mod mock;
 
 mod bodies;
 mod grpc;
+mod grpc_method;
 mod http_json;
 mod json_rpc;
 mod slow;

@@ -352,3 +352,43 @@ fn base64(bytes: &[u8]) -> String {
     }
     text
 }
+
+/// Middleware may have written the path anew. What tonic says beside it is held to the card all the same, in a stack
+/// with `CallLayer` and without.
+#[tokio::test(start_paused = true)]
+async fn what_tonic_says_beside_the_path_counts_where_that_says_nothing() {
+    let request = |path: &str, service: &'static str, method: &'static str| {
+        let mut request = framed("GetTask");
+        *request.uri_mut() = format!("{HOST}{path}").parse().unwrap();
+        request.extensions_mut().insert(tonic::GrpcMethod::new(service, method));
+        request
+    };
+    let (good, bad) = ("success/success", "card/capability_missing");
+    let unnamed = |word| if cfg!(feature = "tonic") { word } else { good };
+    for (path, service, method, word) in [
+        ("/route-42", V1, "SendStreamingMessage", unnamed(bad)),
+        ("/route-42", V1, "SendMessage", good),
+        ("/route-42", V03, "SendMessage", unnamed("card/unsupported_version")),
+        ("/lf.a2a.v1.A2AService/GetTask", V1, "SendStreamingMessage", good),
+        ("/lf.a2a.v1.A2AService/SubscribeToTask", V1, "GetTask", bad),
+    ] {
+        let bare = || layer(Card::default().interface(HOST, "GRPC", "1.0"));
+        let (ended, sent) = through(bare(), request(path, service, method)).await;
+        assert_eq!((ended.word().as_str(), sent.is_some()), (word, word == good), "{path} {method}");
+
+        let answer = Answer::new(200, "application/grpc", MockBody::new().trailers("grpc-status", "0"));
+        let alone = request(path, service, method).map(CallBody::<Full<Bytes>>::unread);
+        let ended = call_alone(bare().layer(agent([answer])), alone).await;
+        assert_eq!(ended.word(), word, "{path} {method}, alone");
+    }
+}
+
+async fn call_alone<S, B>(mut service: S, request: Request<CallBody<Full<Bytes>>>) -> Ended
+where
+    S: tower::Service<Request<CallBody<Full<Bytes>>>, Response = http::Response<B>, Error = a2a_guard::CallError>,
+    B: http_body::Body<Data = Bytes, Error = a2a_guard::CallError> + Unpin,
+{
+    let started = tokio::time::Instant::now();
+    let response = tower::ServiceExt::ready(&mut service).await.unwrap().call(request).await;
+    crate::mock::read(started, response, crate::mock::Notes::default()).await
+}

@@ -9,6 +9,7 @@ mod cuts;
 mod deadlines;
 mod dialect;
 mod endings;
+mod fields;
 mod heads;
 mod latching;
 mod recovery;

@@ -234,3 +234,45 @@ async fn a_relative_uri_needs_an_origin() {
     assert_eq!(call(&mut guard(&layer, &agent), relative()).await.word(), "success/success");
     assert_eq!(agent.counts(), (1, 1));
 }
+
+/// Middleware may have written the path anew. Then tonic says beside it what the call is: its skill counts, and where no
+/// other operation's path can be told from this one, nobody is asked anything.
+#[tokio::test(start_paused = true)]
+async fn what_tonic_says_beside_the_path_counts_where_that_says_nothing() {
+    let request = |path: &str| {
+        let mut request = skilled(dialect::send());
+        *request.uri_mut() = format!("https://agent.example.com{path}").parse().unwrap();
+        request.extensions_mut().insert(tonic::GrpcMethod::new("lf.a2a.v1.A2AService", "SendMessage"));
+        request
+    };
+    let named = cfg!(feature = "tonic");
+    for (path, probes) in [("/route-42", 0), ("/lf.a2a.v1.A2AService/Send", usize::from(named))] {
+        let agent = agent_at(path);
+        let (mut service, layer) = usual(&agent);
+        for _ in 0..2 {
+            assert_eq!(call(&mut service, request(path)).await.word(), "success/success", "{path}");
+        }
+        assert_eq!(agent.counts(), (probes, 2), "{path}");
+        assert_eq!(translate_lasts(layer.availability()).is_some(), named, "{path}");
+
+        // The same without a `CallLayer`.
+        let agent = agent_at(path);
+        let layer = builder(&agent).build().unwrap();
+        let mut alone = tower::Layer::layer(&layer, agent.clone());
+        let mut request = request(path);
+        request.extensions_mut().remove::<a2a_guard::Call>();
+        assert_eq!(call(&mut alone, request).await.word(), "success/success", "{path}");
+        assert_eq!((agent.counts(), layer.endpoints().len()), ((probes, 1), usize::from(named)), "{path}");
+    }
+}
+
+/// An agent whose sends go to this path.
+fn agent_at(path: &'static str) -> Agent {
+    Agent::new(move |asked| match asked.uri.path() {
+        "/lf.a2a.v1.A2AService/GetTask" => not_found(),
+        called => {
+            assert_eq!(called, path);
+            answer(ok(&[dialect::task(COMPLETED)]))
+        }
+    })
+}

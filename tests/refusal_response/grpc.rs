@@ -64,6 +64,26 @@ async fn the_peers_own_trailers_pass() {
     assert_eq!(got.trailers.unwrap()["grpc-status"], "9");
 }
 
+/// Clients that found a status in the head do not look at trailers: there a failure would pass for a good end.
+#[tokio::test(start_paused = true)]
+async fn behind_a_status_in_the_head_the_body_breaks_off() {
+    let answer = Answer::new(200, "application/grpc", MockBody::of([message(b"")]).reset()).header("grpc-status", "0");
+    let stack = CallLayer::new().layer(RefusalResponseLayer::new().layer(Peer::new([answer])));
+    let got = infallible(stack, grpc("SendStreamingMessage")).await;
+    assert_eq!((got.header("grpc-status"), got.frames.len(), &got.trailers), ("0", 1, &None));
+    assert_eq!(got.failed.unwrap().class(), a2a_guard::Class::Truncated);
+    // Where the layer below judges, the head does not say it before it is so.
+    let answer = Answer::new(200, "application/grpc", MockBody::of([working()])).header("grpc-status", "0");
+    let got = call(plain(), grpc("SendStreamingMessage"), answer).await;
+    assert_eq!((got.header("grpc-status"), got.frames.len()), ("", 1));
+    assert_eq!(got.trailers.unwrap()["grpc-status"], "13");
+}
+
+/// A `StreamResponse` whose task is at work.
+fn working() -> Bytes {
+    message(b"\x0a\x0c\x0a\x06task-1\x1a\x02\x08\x02")
+}
+
 /// HTTP/2 from end to end: a client without any layer reads the messages that came, and then the trailers.
 #[tokio::test]
 async fn over_http_2_a_client_reads_messages_and_trailers() {

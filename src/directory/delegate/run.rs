@@ -67,7 +67,8 @@ impl<S> Run<S> {
     {
         let (parts, body) = request.into_parts();
         let named = parts.extensions.get::<Call>().cloned();
-        let call = named.unwrap_or_else(|| call::from_head(&parts.method, &parts.uri, &parts.headers));
+        let call =
+            named.unwrap_or_else(|| call::from_head(&parts.method, &parts.uri, &parts.headers, &parts.extensions));
         let need = need_of(&parts, &call).map_err(|why| DelegateError::not_delegable(why, &call))?;
         let mut original = Original { parts, body: Some(body), call, need };
         let now = Instant::now();

@@ -36,7 +36,7 @@ where
             Some(call) => CallSpan::open(call, request.uri()),
             // Above `CallLayer`, or without one: the span is named later, or by what the head tells.
             None => {
-                let call = call::from_head(request.method(), request.uri(), request.headers());
+                let call = call::from_head(request.method(), request.uri(), request.headers(), request.extensions());
                 CallSpan::open(&call, request.uri())
             }
         };

@@ -23,6 +23,25 @@ pub(super) fn decode(text: &[u8]) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
+/// Whether even a strict reader can decode a text: nothing in it stands for no byte, and padding, if there is any, is whole.
+pub(super) fn is_canonical(text: &[u8]) -> bool {
+    let bare = match text {
+        [bare @ .., b'=', b'='] if text.len() % 4 == 0 => bare,
+        [bare @ .., b'='] if text.len() % 4 == 0 => bare,
+        _ => text,
+    };
+    let mut bits = Some(0);
+    for character in bare {
+        bits = bits.and(value_of(*character));
+    }
+    match (bits, bare.len() % 4) {
+        (Some(_), 0) => true,
+        (Some(last), 2) => last & 0b1111 == 0,
+        (Some(last), 3) => last & 0b11 == 0,
+        _ => false,
+    }
+}
+
 fn value_of(character: u8) -> Option<u8> {
     Some(match character {
         b'A'..=b'Z' => character - b'A',
@@ -36,7 +55,7 @@ fn value_of(character: u8) -> Option<u8> {
 
 #[cfg(test)]
 mod tests {
-    use super::decode;
+    use super::{decode, is_canonical};
 
     #[test]
     fn padded_and_not() {
@@ -50,6 +69,19 @@ mod tests {
         assert_eq!(decode(b"/+8="), Some(vec![0xff, 0xef]));
         for bad in ["Z", "Zm9vY", "Zm=v", "Zg===", "Z g=", "Zm9-"] {
             assert_eq!(decode(bad.as_bytes()), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn what_a_strict_reader_takes() {
+        for good in ["", "Zg==", "Zg", "Zm8=", "Zm8", "Zm9v", "Zm9vYg==", "Zm9vYmE", "/+8="] {
+            assert!(is_canonical(good.as_bytes()), "{good}");
+        }
+        for bad in [
+            "Z", "Zh", "Zh==", "Zm9=", "Zg=", "Zm8==", "Zm9v=", "Zm9v====", "=", "====", "Zm9vY", "Zm=v", "Zg===",
+            "Zm9-",
+        ] {
+            assert!(!is_canonical(bad.as_bytes()), "{bad}");
         }
     }
 }

@@ -13,6 +13,10 @@ use crate::wire::peer_error::{ErrorForm, PeerError};
 /// So much of `grpc-status-details-bin` is read, in bytes of base64. Longer ones are as if they were not there.
 pub const MAX_DETAILS: usize = 64 << 10;
 
+const STATUS: &str = "grpc-status";
+const MESSAGE: &str = "grpc-message";
+const DETAILS: &str = "grpc-status-details-bin";
+
 /// `grpc-status`, and what stands beside it.
 #[derive(Clone, Copy, Debug)]
 pub struct GrpcStatus<'a> {
@@ -29,7 +33,7 @@ impl<'a> GrpcStatus<'a> {
     pub fn of(fields: &'a HeaderMap) -> Option<Self> {
         let mut ok = None;
         // In the few that there are it is found sooner by looking at each than by its hash.
-        for (_, value) in fields.iter().filter(|(name, _)| name.as_str() == "grpc-status") {
+        for (_, value) in fields.iter().filter(|(name, _)| name.as_str() == STATUS) {
             let status = Self::with_value(value, fields);
             if !status.is_ok() {
                 return Some(status);
@@ -66,7 +70,7 @@ impl<'a> GrpcStatus<'a> {
     pub fn to_error(&self) -> PeerError {
         let mut error = PeerError::new(ErrorForm::Grpc);
         error.status = Some(name_of_code(self.code).to_owned());
-        let message = self.fields.get("grpc-message").map(|value| value.as_bytes()).unwrap_or_default();
+        let message = self.fields.get(MESSAGE).map(|value| value.as_bytes()).unwrap_or_default();
         if !message.is_empty() {
             // Some servers send it as it is; a percent sign that begins no escape stays one.
             error.set_message(&String::from_utf8_lossy(&percent_decode(message).collect::<Vec<_>>()));
@@ -79,9 +83,30 @@ impl<'a> GrpcStatus<'a> {
 
     /// `google.rpc.Status`, as bytes. Of several values the first that can be read counts.
     fn details(&self) -> Option<Vec<u8>> {
-        let values = self.fields.get_all("grpc-status-details-bin").into_iter();
+        let values = self.fields.get_all(DETAILS).into_iter();
         let short = values.map(|value| value.as_bytes()).filter(|value| value.len() <= MAX_DETAILS);
         short.flat_map(|value| value.split(|byte| *byte == b',')).find_map(|text| base64::decode(text.trim_ascii()))
+    }
+}
+
+/// Drops what an answer that succeeded says of an error, and no client can read: details that are no base64, a message that
+/// is no text. Clients read both before they look whether there is an error, and fail at them; tonic panics.
+#[cold]
+pub(crate) fn drop_unreadable(fields: &mut HeaderMap) {
+    let is_text = |value: &HeaderValue| percent_decode(value.as_bytes()).decode_utf8().is_ok();
+    let is_base64 = |value: &HeaderValue| base64::is_canonical(value.as_bytes());
+    if !fields.get_all(MESSAGE).iter().all(is_text) {
+        fields.remove(MESSAGE);
+    }
+    if !fields.get_all(DETAILS).iter().all(is_base64) {
+        fields.remove(DETAILS);
+    }
+}
+
+/// Drops the status, and all that belongs to it.
+pub(crate) fn drop_status(fields: &mut HeaderMap) {
+    for name in [STATUS, MESSAGE, DETAILS] {
+        fields.remove(name);
     }
 }
 

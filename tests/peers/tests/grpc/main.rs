@@ -8,7 +8,9 @@ mod h2_peer;
 mod peer;
 
 mod live;
+mod rerouted;
 mod side_by_side;
+mod unreadable;
 mod untyped;
 
 use a2a_guard::tonic::GuardedChannel;
