@@ -5,5 +5,6 @@ mod delegate;
 mod finding;
 mod host;
 mod permission;
+mod races;
 mod refresh;
 mod registry;
