@@ -389,6 +389,10 @@ fn may_go_on(error: &CallError) -> bool {
     if error.events() > 0 || error.retry() == Retry::Unsafe {
         return false;
     }
+    // Whoever asks for a pause may have begun: another one knows nothing of that. But not who says that it is too busy.
+    if error.work_may_have_started() && error.class() != Class::Unavailable {
+        return false;
+    }
     let about_the_request =
         matches!(error.a2a_error(), Some(A2aError::Parse | A2aError::InvalidRequest | A2aError::InvalidParams));
     error.is_routing_signal() || error.outcome() != OutcomeKind::Refused || !about_the_request
