@@ -226,6 +226,13 @@ impl AgentInterface {
         self.place
     }
 
+    /// Whether calls to it and to another one are alike, wherever in their cards they stand.
+    #[cfg(feature = "directory")]
+    pub(crate) fn is_same_place(&self, other: &Self) -> bool {
+        (&self.url, &self.binding, &self.version, &self.tenant)
+            == (&other.url, &other.binding, &other.version, &other.tenant)
+    }
+
     /// How calls to it are written.
     #[must_use]
     pub fn dialect(&self) -> Option<Dialect> {
@@ -259,7 +266,7 @@ pub struct Authority {
 }
 
 impl Authority {
-    fn of(url: &CardUrl) -> Self {
+    pub(crate) fn of(url: &CardUrl) -> Self {
         let port = url.port().unwrap_or(match url.scheme() {
             Some(Scheme::Http) => 80,
             Some(Scheme::Https) | None => 443,

@@ -379,8 +379,7 @@ where
             set_body(request, edited.ok_or_else(|| cannot("the body is none in which it can be set"))?);
         }
         Some(Binding::HttpJson) => {
-            let prefix = operation_prefix(request.method(), request.uri().path()).unwrap_or_default();
-            let uri = tenant::in_path(request.uri(), prefix, wanted);
+            let uri = tenant_in_path(request.method(), request.uri(), wanted);
             *request.uri_mut() = uri.ok_or_else(|| cannot("the path has no place for it"))?;
             *call = std::mem::take(call).with_target(request.uri().clone());
         }
@@ -396,6 +395,11 @@ where
     *call = std::mem::take(call).with_tenant(wanted);
     tell(request, call);
     Ok(())
+}
+
+/// The URI of an HTTP+JSON request as this tenant's.
+pub(crate) fn tenant_in_path(method: &Method, uri: &Uri, wanted: &str) -> Option<Uri> {
+    tenant::in_path(uri, operation_prefix(method, uri.path()).unwrap_or_default(), wanted)
 }
 
 fn set_body<B>(request: &mut Request<CallBody<B>>, body: Bytes)

@@ -34,6 +34,6 @@ pub use self::{
 };
 #[cfg(feature = "directory")]
 pub(crate) use self::{
-    matching::{set_tenant, state_version},
+    matching::{set_tenant, state_version, tenant_in_path},
     route::rewritten,
 };

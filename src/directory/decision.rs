@@ -97,6 +97,9 @@ impl Candidate {
 pub enum Exclusion {
     /// It was revoked or withdrawn meanwhile.
     Gone,
+    /// It says something else meanwhile: the skill, or the interface that was chosen, is not there any longer; or a test
+    /// was one of what it said before.
+    Changed,
     /// What is known of it does not count any longer.
     Stale(StaleReason),
     /// It speaks nothing that the request is written in.
@@ -125,6 +128,7 @@ impl Exclusion {
     pub const fn as_str(&self) -> &'static str {
         match self {
             Self::Gone => "gone",
+            Self::Changed => "changed",
             Self::Stale(_) => "stale",
             Self::Version(_) => "version",
             Self::Quarantined => "quarantined",
@@ -188,6 +192,11 @@ pub enum AttemptEnd {
     },
     /// It was not called after all.
     NotAsked(Exclusion),
+    /// The caller let go of the call before it came to an end.
+    Abandoned {
+        /// Whether the request had gone out: then it may have been worked on.
+        sent: bool,
+    },
 }
 
 impl fmt::Display for AttemptEnd {
@@ -198,6 +207,7 @@ impl fmt::Display for AttemptEnd {
                 write!(f, "{outcome}/{class}, {}", if *may_go_on { "nothing was done" } else { "not to be repeated" })
             }
             Self::NotAsked(why) => write!(f, "not asked: {why}"),
+            Self::Abandoned { sent } => write!(f, "abandoned, {}", if *sent { "sent" } else { "not sent" }),
         }
     }
 }

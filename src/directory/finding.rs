@@ -1,6 +1,6 @@
 //! A directory as those see it who look for a peer.
 
-use std::sync::atomic::Ordering;
+use std::sync::{Arc, atomic::Ordering};
 
 use tokio::time::Instant;
 
@@ -40,26 +40,28 @@ impl Directory {
         select(&self.inner.current(), need, moment, &mut rules)
     }
 
-    /// Asks for permission right before a candidate is called, as things stand now.
-    pub(super) fn permitted_now(&self, candidate: &Candidate, need: &Need, now: Instant) -> Permit {
-        let settings = &self.inner.settings;
-        let verification = candidate.at.verification();
-        let standing = settings.evidence.standing_at(&candidate.peer, verification.is_verified(), now);
-        let current = Candidate { verification, standing, ..candidate.clone() };
-        let told = &mut |event| settings.observer.permission(&event);
-        permitted(&current, need, now, Stage::Dispatch, &*settings.permission, told)
-    }
-
-    /// Whether what made a candidate one still counts.
-    pub(super) fn still_there(&self, candidate: &Candidate, now: Instant) -> Result<(), Exclusion> {
-        let at = &candidate.at;
-        if at.state.is_gone() {
-            return Err(Exclusion::Gone);
-        }
+    /// The last look at a candidate before it is called, as things stand now and not when it was found: whether what made
+    /// it one still counts, and whether it may be asked. Says whether a test has to go well first.
+    pub(super) fn last_look(&self, candidate: &Candidate, need: &Need, now: Instant) -> Result<bool, Exclusion> {
+        let current = self.inner.current();
+        let at = current.peer(&candidate.peer).filter(|_| !candidate.at.state.is_gone()).ok_or(Exclusion::Gone)?;
+        let is_there = candidate.interface().is_none_or(|own| at.interfaces.iter().any(|one| one.is_same_place(own)));
         // Its tools and its card may both have it. One that counts is enough.
         let sources = at.skills.iter().filter(|skill| skill.id == candidate.skill).map(|skill| skill.source);
         let standing = sources.map(|source| at.state.standing(source, self.inner.clock.millis(now)));
-        standing.reduce(Result::or).unwrap_or(Ok(())).map_err(Exclusion::Stale)
+        standing.reduce(Result::or).filter(|_| is_there).ok_or(Exclusion::Changed)?.map_err(Exclusion::Stale)?;
+
+        let settings = &self.inner.settings;
+        let verification = at.verification();
+        let standing = settings.evidence.standing_at(&candidate.peer, verification.is_verified(), now);
+        let as_it_is = Candidate { verification, standing, at: Arc::clone(at), ..candidate.clone() };
+        let told = &mut |event| settings.observer.permission(&event);
+        let permit = permitted(&as_it_is, need, now, Stage::Dispatch, &*settings.permission, told);
+        match Exclusion::of_permit(&permit) {
+            Some(denied) => Err(denied),
+            // The narrower answer of the two holds.
+            None => Ok((permit == Permit::AfterTest || candidate.test) && !at.is_tested()),
+        }
     }
 
     pub(super) fn observer(&self) -> &dyn DirectoryObserver {

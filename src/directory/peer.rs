@@ -9,6 +9,7 @@ use std::{
 };
 
 use http::Uri;
+use tokio::sync::{Mutex, MutexGuard};
 
 use super::{PeerId, audit::StaleReason, skill::Skill, skill::SkillSource};
 use crate::{card::AgentInterface, clock::Millis};
@@ -65,6 +66,8 @@ pub(super) struct Peer {
     pub(super) interfaces: Arc<[AgentInterface]>,
     /// By its card; an operator's word stands in the state.
     pub(super) by_card: Verification,
+    /// Counts up when it says something else; from 1 on.
+    pub(super) said: u64,
     pub(super) state: Arc<State>,
 }
 
@@ -74,10 +77,18 @@ pub(super) struct State {
     card: Lease,
     tools: Lease,
     last_seen: AtomicU64,
+    /// How often it said that its list of tools changed.
+    tools_changed: AtomicU64,
     doubted: AtomicBool,
     gone: AtomicBool,
     vouched: AtomicBool,
-    tested: AtomicBool,
+    /// What it said when a test call went well. 0: none did.
+    tested: AtomicU64,
+    /// Held while a test call is made: one is enough for all that come together. In it, why the last one failed that told
+    /// something bad of the peer.
+    testing: Mutex<Box<str>>,
+    /// How many tests told something bad of it.
+    failed_tests: AtomicU64,
 }
 
 /// Until when one source counts.
@@ -105,12 +116,12 @@ impl Lease {
             StaleReason::Gone => 2,
             StaleReason::Expired => 3,
         };
-        self.stale.swap(code, Ordering::Relaxed) == 0
+        self.stale.swap(code, Ordering::SeqCst) == 0
     }
 
     fn renew(&self, until: Millis) {
         self.until.store(until.max(1), Ordering::Relaxed);
-        self.stale.store(0, Ordering::Relaxed);
+        self.stale.store(0, Ordering::SeqCst);
     }
 }
 
@@ -120,10 +131,13 @@ impl State {
             card: Lease::default(),
             tools: Lease::default(),
             last_seen: AtomicU64::new(now),
+            tools_changed: AtomicU64::new(0),
             doubted: AtomicBool::new(false),
             gone: AtomicBool::new(false),
             vouched: AtomicBool::new(false),
-            tested: AtomicBool::new(false),
+            tested: AtomicU64::new(0),
+            testing: Mutex::default(),
+            failed_tests: AtomicU64::new(0),
         }
     }
 
@@ -151,10 +165,17 @@ impl State {
 
     pub(super) fn renew(&self, source: SkillSource, until: Millis, now: Millis) {
         self.lease(source).renew(until);
-        if source == SkillSource::Card {
-            self.doubted.store(false, Ordering::Relaxed);
-        }
         self.note_seen(now);
+    }
+
+    /// It said that its list of tools changed.
+    pub(super) fn note_tools_changed(&self) {
+        self.tools_changed.fetch_add(1, Ordering::SeqCst);
+    }
+
+    /// How often it did.
+    pub(super) fn tools_changes(&self) -> u64 {
+        self.tools_changed.load(Ordering::SeqCst)
     }
 
     /// It answered.
@@ -175,6 +196,11 @@ impl State {
         self.doubted.load(Ordering::Relaxed)
     }
 
+    /// Its card is about to be read anew. What is doubted from now on, it may not tell.
+    pub(super) fn take_doubt(&self) -> bool {
+        self.doubted.swap(false, Ordering::Relaxed)
+    }
+
     /// Revoked or withdrawn: whoever still holds it must not call it.
     pub(super) fn set_gone(&self) {
         self.gone.store(true, Ordering::Release);
@@ -184,13 +210,19 @@ impl State {
         self.gone.load(Ordering::Acquire)
     }
 
-    /// Whether a test call went well since it last changed what it says.
-    pub(super) fn is_tested(&self) -> bool {
-        self.tested.load(Ordering::Relaxed)
+    /// The turn to test it, with what the last test came to that told something bad of it.
+    pub(super) async fn testing(&self) -> MutexGuard<'_, Box<str>> {
+        self.testing.lock().await
     }
 
-    pub(super) fn set_tested(&self, tested: bool) {
-        self.tested.store(tested, Ordering::Relaxed);
+    /// How many of those there were.
+    pub(super) fn failed_tests(&self) -> u64 {
+        self.failed_tests.load(Ordering::Acquire)
+    }
+
+    /// There was one more.
+    pub(super) fn note_failed_test(&self) {
+        self.failed_tests.fetch_add(1, Ordering::Release);
     }
 
     /// Whether that is new.
@@ -202,6 +234,16 @@ impl State {
 impl Peer {
     pub(super) fn verification(&self) -> Verification {
         if self.state.vouched.load(Ordering::Relaxed) { Verification::Operator } else { self.by_card }
+    }
+
+    /// Whether a test call went well of what it says here.
+    pub(super) fn is_tested(&self) -> bool {
+        self.state.tested.load(Ordering::Relaxed) == self.said
+    }
+
+    /// One did: of what it says here, whatever it says by now.
+    pub(super) fn set_tested(&self) {
+        self.state.tested.fetch_max(self.said, Ordering::Relaxed);
     }
 }
 

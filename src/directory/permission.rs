@@ -4,7 +4,7 @@ use std::{borrow::Cow, collections::HashSet, fmt, sync::Arc};
 
 use tokio::time::Instant;
 
-use super::{Caller, Need, PeerId, Skill, Standing, Verification, bounds::DirectoryBounds};
+use super::{Caller, Need, PeerId, Skill, Standing, Verification, bounds::DirectoryBounds, tokens::folded};
 use crate::wire::text::escape;
 
 /// When permission is asked: for each candidate, and once more right before something is sent to it.
@@ -146,6 +146,7 @@ impl fmt::Display for PermissionEvent {
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct PermissionRules {
+    /// Folded.
     sensitive: HashSet<Box<str>>,
     grants: Vec<Grant>,
     test_high_value: bool,
@@ -158,10 +159,11 @@ impl PermissionRules {
         Self::default()
     }
 
-    /// Marks skills as sensitive, by their ids.
+    /// Marks skills as sensitive, by their ids: in any case and width, with and without accents, for a peer that writes an
+    /// id in another way is not to get around it.
     #[must_use]
     pub fn sensitive<T: Into<Box<str>>>(mut self, skills: impl IntoIterator<Item = T>) -> Self {
-        self.sensitive.extend(skills.into_iter().map(Into::into));
+        self.sensitive.extend(skills.into_iter().map(|skill| folded(&skill.into()).into()));
         self
     }
 
@@ -183,7 +185,7 @@ impl PermissionRules {
 impl Permission for PermissionRules {
     fn decide(&self, ask: &PermissionAsk<'_>) -> Permit {
         // What the caller calls it counts as well: a peer does not get around a rule by another name for a skill.
-        let is_named = |id: &str| self.sensitive.contains(id);
+        let is_named = |id: &str| self.sensitive.contains(&*folded(id));
         let sensitive = ask.need.is_sensitive()
             || is_named(ask.skill.id())
             || ask.need.skill_id().is_some_and(is_named)

@@ -51,10 +51,8 @@ pub(super) fn read(
             break;
         }
         // Of two with one id, the first counts.
-        if let Some(skill) = Skill::of_card(skill, modes, bounds)
-            && !skills.iter().any(|known| known.id == skill.id)
-        {
-            skills.push(skill);
+        if !skills.iter().any(|known| *known.id == *skill.id()) {
+            skills.extend(Skill::of_card(skill, modes, bounds));
         }
     }
     let left_out = card.skills().len() - skills.len() + card.interfaces().len() - interfaces.len();

@@ -10,7 +10,8 @@ use tokio::{
 
 use super::{Directory, PeerId, RegistryError, StaleReason, peer::Peer, registry::Said, skill::SkillSource, tools};
 use crate::{
-    card::CardUrl,
+    call::Binding,
+    card::{AgentInterface, Authority, CardUrl},
     error::{BoxError, CallError, CardFailure},
     outcome::{Observe, Outcome, OutcomeKind},
     wire::A2aError,
@@ -70,30 +71,55 @@ impl Directory {
         count
     }
 
-    /// Goes on [refreshing](Self::refresh_due): each `interval` what is due before the next, and within 5 s what is
-    /// doubted or said that it changed. To be spawned; it ends once the directory is not used any longer.
+    /// Goes on [refreshing](Self::refresh_due): each `interval` what is due before the next; in between whatever would not
+    /// last until then, in time for a slow answer; and within 5 s what is doubted or said that it changed. To be spawned;
+    /// it ends once the directory is not used any longer.
     pub fn keep_fresh(&self, interval: Duration) -> impl Future<Output = ()> + Send + 'static {
         let (weak, wake) = (Arc::downgrade(&self.inner), Arc::clone(&self.inner.wake));
         async move {
+            let mut next_round = Instant::now().checked_add(interval);
             loop {
-                let _whichever_comes_first = timeout(interval, wake.notified()).await;
                 let Some(inner) = weak.upgrade() else { return };
-                let ahead = interval.saturating_add(inner.settings.discovery_timeout);
+                let soon = inner.settings.discovery_timeout.saturating_add(PAUSE);
+                let directory = Self { inner };
+                let now = Instant::now();
+                let until = next_round.map_or(interval, |round| round.saturating_duration_since(now));
+                let lasts = directory.first_to_expire().map(|first| first.saturating_duration_since(now));
+                drop(directory);
+                let wait = lasts.map_or(until, |lasts| lasts.saturating_sub(soon).min(until));
+                let _whichever_comes_first = timeout(wait, wake.notified()).await;
+                let Some(inner) = weak.upgrade() else { return };
+                let now = Instant::now();
+                // Only what lasts for less than a round is read between two.
+                let ahead = match next_round.is_some_and(|round| round <= now) {
+                    true => {
+                        next_round = now.checked_add(interval);
+                        interval.saturating_add(soon)
+                    }
+                    false => soon,
+                };
                 Self { inner }.refresh_due(ahead).await;
                 tokio::time::sleep(PAUSE).await;
             }
         }
     }
 
+    /// When the first of all that counts will not any longer.
+    fn first_to_expire(&self) -> Option<Instant> {
+        let clock = self.inner.clock;
+        let now = clock.millis(Instant::now());
+        let current = self.inner.current();
+        let counts =
+            |peer: &Arc<Peer>, source| peer.state.until(source).filter(|_| peer.state.standing(source, now).is_ok());
+        let sources = [SkillSource::Card, SkillSource::Tools];
+        let first = current.peers().flat_map(|peer| sources.map(|source| counts(peer, source))).flatten().min();
+        first.map(|first| clock.instant(first))
+    }
+
     async fn refresh_card(&self, peer: &Peer) {
+        let was_doubted = peer.state.take_doubt();
         let failure = match self.read_card(&peer.base, true).await {
-            Ok(read) => {
-                // It may have been withdrawn, or revoked, meanwhile; then that stands.
-                if !peer.state.is_gone() {
-                    let _told_by_the_audit = self.put(&peer.id, &peer.base, &peer.owner, Said::Card(read));
-                }
-                return;
-            }
+            Ok(read) => return self.put_again(peer, Said::Card(read)),
             Err(failure) => failure,
         };
         if peer.state.is_gone() {
@@ -101,12 +127,17 @@ impl Directory {
         }
         if is_definite(&failure) {
             self.mark_stale(peer, SkillSource::Card, StaleReason::Gone);
-        } else {
-            self.note_expired(peer, SkillSource::Card);
+            return;
         }
+        // Nothing was learnt, so that it is as it was.
+        if was_doubted {
+            peer.state.doubt();
+        }
+        self.note_expired(peer, SkillSource::Card);
     }
 
     async fn refresh_tools(&self, peer: &Peer) {
+        let as_of = Some(peer.state.tools_changes());
         let pages = match &self.inner.settings.list_tools {
             Some(list) => timeout(self.inner.settings.discovery_timeout, list(peer.id.clone())).await,
             None => return self.note_expired(peer, SkillSource::Tools),
@@ -116,11 +147,8 @@ impl Directory {
             Ok(Err(_)) | Err(_) => None,
         };
         match read {
-            Some((skills, left_out)) if !peer.state.is_gone() => {
-                let said = Said::Tools { skills, left_out };
-                let _told_by_the_audit = self.put(&peer.id, &peer.base, &peer.owner, said);
-            }
-            _ => self.note_expired(peer, SkillSource::Tools),
+            Some((skills, left_out)) => self.put_again(peer, Said::Tools { skills, left_out, as_of }),
+            None => self.note_expired(peer, SkillSource::Tools),
         }
     }
 
@@ -153,15 +181,30 @@ impl Directory {
         Drift { directory: self.clone() }
     }
 
-    /// Whose interface a URL is at.
-    fn peer_at(&self, url: &CardUrl) -> Option<PeerId> {
-        let is_at = |peer: &&Arc<Peer>| {
-            peer.interfaces.iter().filter_map(|interface| interface.parsed_url().ok()).any(|own| {
-                own.authority() == url.authority() && url.path().starts_with(own.path().trim_end_matches('/'))
-            })
+    /// Whose interface a URL is at: of several on its path, that of the longest. More than one, where they share it.
+    fn peers_at(&self, url: &CardUrl) -> Vec<PeerId> {
+        let authority = url.authority();
+        let length = |own: &CardUrl| {
+            let path = own.path().trim_end_matches('/');
+            let rest = url.path().strip_prefix(path)?;
+            (own.authority() == authority && (rest.is_empty() || rest.starts_with('/'))).then_some(path.len())
         };
-        // Of several, the one whose id comes first: an operation's path may be below two of them.
-        self.inner.current().peers().filter(is_at).map(|peer| peer.id.clone()).min()
+        // Over gRPC the path is the operation's, whatever the interface's own is.
+        let length = |interface: &AgentInterface| match interface.binding().known() {
+            Some(Binding::Grpc) => {
+                let own = interface.authority().ok()?;
+                (own.host_port() == Authority::of(url).host_port()).then_some(0)
+            }
+            _ => length(interface.parsed_url().ok()?),
+        };
+        let current = self.inner.current();
+        let mut found: Vec<(usize, PeerId)> = current
+            .peers()
+            .filter_map(|peer| Some((peer.interfaces.iter().filter_map(length).max()?, peer.id.clone())))
+            .collect();
+        let longest = found.iter().map(|(length, _)| *length).max();
+        found.retain(|(length, _)| Some(*length) == longest);
+        found.into_iter().map(|(_, peer)| peer).collect()
     }
 }
 
@@ -199,9 +242,8 @@ impl Observe for Drift {
     fn observe(&self, outcome: &Outcome<'_>) {
         if let Some(why) = outcome.error().and_then(drift_of)
             && let Some(url) = outcome.target().and_then(|target| CardUrl::of(target).ok())
-            && let Some(peer) = self.directory.peer_at(&url)
         {
-            self.directory.doubt(&peer, why);
+            self.directory.peers_at(&url).iter().for_each(|peer| _ = self.directory.doubt(peer, why));
         }
     }
 }

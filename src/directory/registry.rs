@@ -92,7 +92,7 @@ impl Directory {
             Ok(read) => read,
             Err(error) => return Err(self.refused(&peer, owner, error)),
         };
-        self.put(&peer, base, owner, Said::Card(read)).map(|()| peer)
+        self.put(&peer, base, owner, Said::Card(read), None).map(|()| peer)
     }
 
     /// Registers the tools that the peer at `base` lists over MCP as skills of it, for `owner`: all pages of one
@@ -109,10 +109,10 @@ impl Directory {
         let peer = self.admitted(base, owner)?;
         let base = &base_of(&peer, base);
         let read = match tools::read(pages, &self.inner.settings.bounds) {
-            Ok((skills, left_out)) => Said::Tools { skills, left_out },
+            Ok((skills, left_out)) => Said::Tools { skills, left_out, as_of: None },
             Err(fault) => return Err(self.refused(&peer, owner, fault.into())),
         };
-        self.put(&peer, base, owner, read).map(|()| peer)
+        self.put(&peer, base, owner, read, None).map(|()| peer)
     }
 
     /// The peer said that its list of tools changed (MCP `notifications/tools/list_changed`): what was known of them
@@ -123,6 +123,8 @@ impl Directory {
         if known.state.until(SkillSource::Tools).is_none() {
             return false;
         }
+        // Before the mark, for who is just listing them looks in the other order.
+        known.state.note_tools_changed();
         self.mark_stale(known, SkillSource::Tools, StaleReason::ListChanged);
         self.inner.wake.notify_one();
         true
@@ -217,27 +219,46 @@ impl Directory {
             .map_err(RegistryError::NoInterface)
     }
 
-    /// Writes what a source said.
-    pub(super) fn put(&self, id: &PeerId, base: &Uri, owner: &str, said: Said) -> Result<(), RegistryError> {
+    /// Writes what a source said when it was asked again, unless the peer was withdrawn or revoked meanwhile, whoever
+    /// registered it since: then that stands.
+    pub(super) fn put_again(&self, peer: &Peer, said: Said) {
+        let _told_by_the_audit = self.put(&peer.id, &peer.base, &peer.owner, said, Some(&peer.state));
+    }
+
+    /// Writes what a source said; of one who was asked `again`, if it is the same registration still.
+    fn put(
+        &self,
+        id: &PeerId,
+        base: &Uri,
+        owner: &str,
+        said: Said,
+        again: Option<&Arc<State>>,
+    ) -> Result<(), RegistryError> {
         let now = self.inner.clock.millis(Instant::now());
         let mut writing = self.inner.writing();
         let current = self.inner.current();
+        let is_it = |state| current.peer(id).is_some_and(|known| Arc::ptr_eq(&known.state, state));
+        if !again.is_none_or(is_it) {
+            return Ok(());
+        }
         if let Err(error) = self.may_write(&writing, &current, id, owner) {
             drop(writing);
             return Err(self.refused(id, owner, error));
         }
         let known = current.peer(id);
         let (source, left_out) = (said.source(), said.left_out());
-        let until = self.inner.until(&said, now);
-        let next = Arc::new(self.merged(id, base, owner, known, said, now));
+        let (until, as_of) = (self.inner.until(&said, now), said.as_of());
+        let mut next = self.merged(id, base, owner, known, said, now);
+        let same = known.is_some_and(|known| says_the_same(known, &next, source));
+        next.said = known.map_or(0, |known| known.said) + u64::from(!same);
+        let next = Arc::new(next);
         let was = known.and_then(|known| known.state.until(source));
         let stood = known.is_some_and(|known| known.state.standing(source, now).is_ok());
         let skills = next.skills.iter().filter(|skill| skill.source == source).count();
         let mut changes = Vec::new();
         match known {
             Some(known) if was.is_some() => {
-                if !says_the_same(known, &next, source) {
-                    next.state.set_tested(false);
+                if !same {
                     changes.push(Change::Updated { source, skills, left_out });
                 } else if !stood {
                     changes.push(Change::Renewed { source });
@@ -249,11 +270,18 @@ impl Directory {
             _ => changes.push(Change::Registered { source, skills, left_out }),
         }
         next.state.renew(source, until, now);
+        if as_of.is_some_and(|changes| changes != next.state.tools_changes()) {
+            let why = StaleReason::ListChanged;
+            if next.state.mark_stale(source, why) {
+                changes.push(Change::Stale { source, why });
+            }
+            self.inner.wake.notify_one();
+        }
         if known.is_none() {
             *writing.owners.entry(Arc::clone(&next.owner)).or_default() += 1;
         }
         // What only goes on as it was is in the state, which all versions share: no index is written for it.
-        if !changes.iter().all(|change| matches!(change, Change::Renewed { .. })) {
+        if !changes.iter().all(|change| matches!(change, Change::Renewed { .. } | Change::Stale { .. })) {
             self.inner.swap(current.with(Arc::clone(&next)));
         }
         let events =
@@ -287,6 +315,7 @@ impl Directory {
             skills,
             interfaces,
             by_card,
+            said: 0,
             state: known.map(|known| Arc::clone(&known.state)).unwrap_or_else(|| Arc::new(State::new(now))),
         }
     }
@@ -377,7 +406,12 @@ fn base_of(peer: &PeerId, base: &Uri) -> Uri {
 /// What a source said.
 pub(super) enum Said {
     Card(Read),
-    Tools { skills: Vec<Skill>, left_out: usize },
+    Tools {
+        skills: Vec<Skill>,
+        left_out: usize,
+        /// How often the list had changed when it was asked for, where that is known.
+        as_of: Option<u64>,
+    },
 }
 
 impl Said {
@@ -392,6 +426,13 @@ impl Said {
         match self {
             Self::Card(read) => read.left_out,
             Self::Tools { left_out, .. } => *left_out,
+        }
+    }
+
+    fn as_of(&self) -> Option<u64> {
+        match self {
+            Self::Card(_) => None,
+            Self::Tools { as_of, .. } => *as_of,
         }
     }
 }
@@ -412,5 +453,38 @@ impl fmt::Debug for Directory {
             .field("generation", &current.generation)
             .field("settings", &self.inner.settings)
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+
+    use bytes::Bytes;
+    use http_body_util::Full;
+
+    use super::*;
+
+    /// It is withdrawn, or somebody else's, when what was read of it is written.
+    #[tokio::test]
+    async fn what_was_read_of_a_registration_that_is_over_is_not_written() {
+        let nobody = tower::service_fn(|_: http::Request<Full<Bytes>>| async {
+            Ok::<_, Infallible>(http::Response::builder().status(404).body(Full::<Bytes>::default()).unwrap())
+        });
+        let directory = Directory::builder(CardStore::builder(nobody).build().unwrap()).build();
+        let base = Uri::from_static("https://a.example");
+        let tools = || Said::Tools { skills: Vec::new(), left_out: 0, as_of: None };
+        let publish = |owner| directory.publish_tools(&base, owner, &[r#"{"tools":[{"name":"x"}]}"#]).unwrap();
+        let id = publish("one");
+        let before = Arc::clone(directory.inner.current().peer(&id).unwrap());
+        directory.withdraw(&id, "one").unwrap();
+        directory.put_again(&before, tools());
+        assert!(directory.is_empty());
+        for owner in ["one", "two"] {
+            publish(owner);
+            directory.put_again(&before, tools());
+            assert_eq!(directory.peer(&id).unwrap().skills.len(), 1);
+            directory.withdraw(&id, owner).unwrap();
+        }
     }
 }

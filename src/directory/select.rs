@@ -107,7 +107,7 @@ pub(super) fn permitted(
         peer: &peer.id,
         verification: candidate.verification,
         standing: candidate.standing,
-        tested: peer.state.is_tested(),
+        tested: peer.is_tested(),
         stage,
     };
     let permit = permission.decide(&ask);

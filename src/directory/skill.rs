@@ -106,16 +106,14 @@ impl Skill {
         modes: (&[Box<str>], &[Box<str>]),
         bounds: &DirectoryBounds,
     ) -> Option<Self> {
-        let or = |own: &'_ [Box<str>], defaults| if own.is_empty() { defaults } else { own.to_vec() };
-        let (inputs, outputs) = (or(skill.input_modes(), modes.0.to_vec()), or(skill.output_modes(), modes.1.to_vec()));
         let told = Told {
             id: skill.id(),
             name: skill.name(),
             description: skill.description(),
             tags: skill.tags(),
             examples: skill.examples().iter().map(|example| &**example).collect(),
-            input_modes: &inputs,
-            output_modes: &outputs,
+            input_modes: if skill.input_modes().is_empty() { modes.0 } else { skill.input_modes() },
+            output_modes: if skill.output_modes().is_empty() { modes.1 } else { skill.output_modes() },
         };
         Self::new(&told, SkillSource::Card, bounds)
     }

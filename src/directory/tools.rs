@@ -88,7 +88,11 @@ where
     let (mut skills, mut left_out) = (Vec::new(), 0);
     for (number, page) in pages.iter().enumerate() {
         for tool in page_of(page.as_ref(), number)?.tools {
-            match skill(tool, bounds).filter(|_| skills.len() < bounds.skills) {
+            if skills.len() >= bounds.skills {
+                left_out += 1;
+                continue;
+            }
+            match skill(tool, bounds) {
                 Some(skill) if !skills.iter().any(|known: &Skill| known.id == skill.id) => skills.push(skill),
                 _ => left_out += 1,
             }

@@ -22,18 +22,18 @@ use crate::{
     host::{Host, Log, card, interface, peer, plain_card, uri},
 };
 
-const SECOND: Duration = Duration::from_secs(1);
-const SEND: &str = r#"{"jsonrpc":"2.0","id":7,"method":"SendMessage","params":{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"hi"}]}}}"#;
-const STREAM: &str = r#"{"jsonrpc":"2.0","id":7,"method":"SendStreamingMessage","params":{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"hi"}]}}}"#;
+pub(crate) const SECOND: Duration = Duration::from_secs(1);
+pub(crate) const SEND: &str = r#"{"jsonrpc":"2.0","id":7,"method":"SendMessage","params":{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"hi"}]}}}"#;
+pub(crate) const STREAM: &str = r#"{"jsonrpc":"2.0","id":7,"method":"SendStreamingMessage","params":{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"hi"}]}}}"#;
 
 /// Agents that all have the skill `x`, in the order of their names, each vouched for.
-struct Mesh {
-    agents: Agents,
-    directory: Directory,
-    log: Log,
+pub(crate) struct Mesh {
+    pub(crate) agents: Agents,
+    pub(crate) directory: Directory,
+    pub(crate) log: Log,
 }
 
-async fn mesh(names: &[&str], set: impl FnOnce(DirectoryBuilder) -> DirectoryBuilder) -> Mesh {
+pub(crate) async fn mesh(names: &[&str], set: impl FnOnce(DirectoryBuilder) -> DirectoryBuilder) -> Mesh {
     let host = Host::default();
     let (directory, log) = host.directory(set);
     for name in names {
@@ -44,7 +44,7 @@ async fn mesh(names: &[&str], set: impl FnOnce(DirectoryBuilder) -> DirectoryBui
     Mesh { agents: Agents::default(), directory, log }
 }
 
-fn request(body: &'static str) -> Request<Full<Bytes>> {
+pub(crate) fn request(body: &'static str) -> Request<Full<Bytes>> {
     Request::post("/")
         .header("content-type", "application/json")
         .header("a2a-version", "1.0")
@@ -53,19 +53,19 @@ fn request(body: &'static str) -> Request<Full<Bytes>> {
         .unwrap()
 }
 
-type Answer = Result<(http::response::Parts, Result<Bytes, CallError>), DelegateError>;
+pub(crate) type Answer = Result<(http::response::Parts, Result<Bytes, CallError>), DelegateError>;
 
 impl Mesh {
-    fn set(&self, name: &str, does: Does) -> &Self {
+    pub(crate) fn set(&self, name: &str, does: Does) -> &Self {
         self.agents.set(&format!("{name}.example"), does);
         self
     }
 
-    async fn call(&self, request: Request<Full<Bytes>>) -> Answer {
+    pub(crate) async fn call(&self, request: Request<Full<Bytes>>) -> Answer {
         self.call_with(DelegateLayer::new(self.directory.clone()), request).await
     }
 
-    async fn call_with<F>(&self, layer: DelegateLayer<F>, request: Request<Full<Bytes>>) -> Answer
+    pub(crate) async fn call_with<F>(&self, layer: DelegateLayer<F>, request: Request<Full<Bytes>>) -> Answer
     where
         F: a2a_guard::directory::Fallback<Full<Bytes>, a2a_guard::TerminalStateBody<Full<Bytes>, Arc<()>>>,
         DelegateLayer<F>: Clone,
@@ -79,14 +79,14 @@ impl Mesh {
         read(service.oneshot(request).await).await
     }
 
-    fn decision(&self) -> Decision {
+    pub(crate) fn decision(&self) -> Decision {
         let mut decisions = self.log.decisions();
         assert_eq!(decisions.len(), 1, "each call is told of once");
         decisions.remove(0)
     }
 }
 
-async fn read<P>(answer: Result<Response<P>, DelegateError>) -> Answer
+pub(crate) async fn read<P>(answer: Result<Response<P>, DelegateError>) -> Answer
 where
     P: http_body::Body<Data = Bytes, Error = CallError>,
 {
@@ -95,11 +95,11 @@ where
 }
 
 /// It was answered, and its body came whole.
-fn good(answer: Answer) {
+pub(crate) fn good(answer: Answer) {
     answer.unwrap().1.unwrap();
 }
 
-fn attempts(decision: &Decision) -> Vec<String> {
+pub(crate) fn attempts(decision: &Decision) -> Vec<String> {
     decision.attempts.iter().map(|one| format!("{} {}", one.peer.as_str(), one.ended)).collect()
 }
 
@@ -669,7 +669,8 @@ async fn a_call_that_is_let_go_of_is_told_of_once() {
     let call = tokio::time::timeout(SECOND, mesh.call(request(SEND))).await;
     assert!(call.is_err());
     let decision = mesh.decision();
-    assert!(decision.chosen.is_none() && decision.attempts.is_empty());
+    assert!(decision.chosen.is_none());
+    assert_eq!(attempts(&decision), ["https://a.example abandoned, sent"]);
     assert_eq!(mesh.directory.evidence().standing(&peer("https://a.example"), false).calls, 0);
 }
 

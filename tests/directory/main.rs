@@ -4,6 +4,8 @@ mod agents;
 mod delegate;
 mod finding;
 mod host;
+mod hostile;
 mod permission;
+mod races;
 mod refresh;
 mod registry;

@@ -14,8 +14,9 @@ use super::{
 };
 use crate::{
     call::{self, Binding, Call, CallBody, ProtocolVersion},
-    card_consistency::{rewritten, set_tenant, state_version},
+    card_consistency::{rewritten, set_tenant, state_version, tenant_in_path},
     directory::{Candidate, Decision, Need, PeerId, Written},
+    probe_cache::Probe,
 };
 
 /// Who answered, in the extensions of the response: where a call about the task belongs, and why it was this one.
@@ -87,8 +88,9 @@ where
                 path.get(call::operation_prefix(&parts.method, path).unwrap_or_default().len()..).unwrap_or(path)
             }
         };
-        let query = parts.uri.query().filter(|_| written.binding == Binding::HttpJson);
-        let uri = rewritten(interface, &call, operation, query, &candidate.at.base).map_err(|why| why.to_string())?;
+        let query = parts.uri.query().filter(|_| written.binding == Binding::HttpJson).and_then(headers::carried_query);
+        let uri = rewritten(interface, &call, operation, query.as_deref(), &candidate.at.base)
+            .map_err(|why| why.to_string())?;
         parts.uri = uri.clone();
         call = call.with_target(uri);
         // Over HTTP+JSON it stood in the path, which is written anew.
@@ -184,6 +186,22 @@ where
         let began = self.call.began().unwrap_or_else(Instant::now);
         let call = call::of_whole(given, &parts, &alternative.body, began);
         (call, parts)
+    }
+}
+
+impl Letter {
+    /// A probe of where it goes, as the tenant that it is for.
+    pub(super) fn probe(&self, credentials: &[HeaderName]) -> Option<Probe> {
+        let Self { parts, call, tenant, .. } = self;
+        let Some(tenant) = tenant else {
+            return Probe::of(call, &parts.method, &parts.uri, &parts.headers, credentials, 0);
+        };
+        let uri = match call.binding() {
+            Some(Binding::HttpJson) => tenant_in_path(&parts.method, &parts.uri, tenant)?,
+            _ => parts.uri.clone(),
+        };
+        let call = call.clone().with_tenant(&**tenant);
+        Probe::of(&call, &parts.method, &uri, &parts.headers, credentials, 0)
     }
 }
 

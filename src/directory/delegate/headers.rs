@@ -26,6 +26,20 @@ const CARRIED: [&str; 19] = [
     "x-request-id",
 ];
 
+/// What a query may say of how the request is to be read. The rest of it belongs to the caller's own address, keys and
+/// signatures among it.
+const IN_QUERY: [&str; 3] = ["a2a-version", "a2a-extensions", "historylength"];
+
+/// What of a query goes along.
+pub(super) fn carried_query(query: &str) -> Option<String> {
+    let is_protocol = |pair: &&str| {
+        let name = pair.split('=').next().unwrap_or_default();
+        IN_QUERY.iter().any(|known| name.eq_ignore_ascii_case(known))
+    };
+    let kept: Vec<_> = query.split('&').filter(is_protocol).collect();
+    (!kept.is_empty()).then(|| kept.join("&"))
+}
+
 /// The headers that go along, and those that the user named. A value that is marked as sensitive has to be named.
 pub(super) fn carried(headers: &HeaderMap, named: &[HeaderName]) -> HeaderMap {
     let mut kept = HeaderMap::new();

@@ -38,7 +38,7 @@ use crate::{directory::Directory, limits::Limits};
 ///
 /// The best of those who may be, by [`Directory::find`]; right before, once more, whether it is still there, fresh and
 /// permitted. The next one where this one's card, probe or routing signal says "not here", or where nothing can have been
-/// done ([`Retry`](crate::Retry) is not `unsafe`): at most [`attempts`](Self::attempts) of them, within the call's own
+/// done ([`Retry`](crate::Retry) is not `unsafe`, nor did the agent itself fail): at most [`attempts`](Self::attempts) of them, within the call's own
 /// total. What may have been begun is never begun again elsewhere, nor is a refusal of the request itself repeated.
 ///
 /// Only a message that begins a task is delegated: whatever else is about one goes to who has it
@@ -46,7 +46,7 @@ use crate::{directory::Directory, limits::Limits};
 ///
 /// # What goes along
 ///
-/// The headers that say how the request is to be read, and those of its trace. All others stay behind, `Authorization`,
+/// The headers that say how the request is to be read, and those of its trace; of the query the same. All others stay behind, `Authorization`,
 /// `Cookie` and keys among them: whoever registers a skill is nobody that the caller gave them to. What a peer is to know
 /// of the caller is said by [`credentials`](Self::credentials), for that peer.
 #[derive(Clone)]

@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use bytes::Bytes;
-use http::{HeaderMap, Request, Response, request::Parts};
+use http::{HeaderMap, HeaderName, Request, Response, request::Parts};
 use http_body::Body;
 use tokio::time::{Instant, timeout_at};
 use tower_service::Service;
@@ -19,7 +19,8 @@ use crate::{
     call::{self, Binding, Call, CallBody, Operation},
     card::Origin,
     directory::{
-        self, Attempt, AttemptEnd, Candidate, Decision, Directory, DirectoryObserver, Exclusion, Need, Permit, Report,
+        self, Attempt, AttemptEnd, Candidate, Decision, Directory, DirectoryObserver, Exclusion, Need, PeerId, Report,
+        ReportKind,
     },
     error::{BoxError, CallError, Failure, Retry, lost},
     limits::{CENTURY, LimitOverrides},
@@ -43,6 +44,8 @@ enum Turn<P> {
     NotAsked(Exclusion),
     /// It was asked, by a test.
     Tested(Exclusion),
+    /// The client below was not ready for it, which says nothing of it.
+    NotReady(CallError),
 }
 
 impl<S> Run<S> {
@@ -83,7 +86,8 @@ impl<S> Run<S> {
             if asked >= self.config.attempts || began >= deadline {
                 break;
             }
-            let turn = self.turn(candidate, &mut original, deadline).await;
+            record.begin(candidate);
+            let turn = self.turn(candidate, &mut original, deadline, &mut record.sent).await;
             let (elapsed, skill) = (began.elapsed(), Some(&*candidate.skill));
             let mut note = |ended| record.note(candidate, ended, elapsed);
             match turn {
@@ -121,6 +125,11 @@ impl<S> Run<S> {
                         break;
                     }
                 }
+                Turn::NotReady(error) => {
+                    asked += 1;
+                    note(AttemptEnd::Failed { outcome: error.outcome(), class: error.class(), may_go_on: true });
+                    last = Some(error);
+                }
                 Turn::NotAsked(why) => note(AttemptEnd::NotAsked(why)),
                 Turn::Tested(why) => {
                     asked += 1;
@@ -136,7 +145,7 @@ impl<S> Run<S> {
         }
         if Instant::now() >= deadline {
             record.end(None);
-            return Err(late(&original.call, deadline).into());
+            return Err(late(&original.call, deadline, true).into());
         }
         if fallback.is_there()
             && let Some(body) = original.body.take()
@@ -148,7 +157,7 @@ impl<S> Run<S> {
                 Ok(Some(Ok(response))) => Ok(response.map(|body| DelegateBody::new(body, call, None))),
                 Ok(Some(Err(error))) => Err(lost(error, &call, false).into()),
                 Ok(None) => Err(DelegateError::not_delegable("the fallback gives no answer", &call)),
-                Err(_) => Err(late(&call, deadline).into()),
+                Err(_) => Err(late(&call, deadline, false).into()),
             };
         }
         let decision = record.end(None);
@@ -156,7 +165,13 @@ impl<S> Run<S> {
     }
 
     /// One candidate's turn.
-    async fn turn<B, P>(&mut self, candidate: &Candidate, original: &mut Original<B>, deadline: Instant) -> Turn<P>
+    async fn turn<B, P>(
+        &mut self,
+        candidate: &Candidate,
+        original: &mut Original<B>,
+        deadline: Instant,
+        sent: &mut bool,
+    ) -> Turn<P>
     where
         S: Service<Request<CallBody<B>>, Response = Response<P>> + Clone + Send + 'static,
         S::Future: Send,
@@ -179,71 +194,112 @@ impl<S> Run<S> {
                 Err(why) => return Turn::NotAsked(Exclusion::NoCredentials(why)),
             }
         }
-        // As it stands now: whatever was waited for may have taken long.
-        let permit = match self.may_be_asked(candidate, &original.need) {
-            Ok(permit) => permit,
-            Err(why) => return Turn::NotAsked(why),
-        };
-        if (permit == Permit::AfterTest || candidate.test) && !candidate.at.state.is_tested() {
-            self.ready = None;
-            let until = deadline.min(Instant::now() + self.config.test_timeout.min(CENTURY));
-            let began = Instant::now();
-            let tested = timeout_at(until, test_call::test(self.spare.clone(), &letter, &names)).await;
-            let (why, report) = match tested {
-                Ok(Ok(())) => {
-                    candidate.at.state.set_tested(true);
-                    ("".into(), None)
-                }
-                Ok(Err(failed)) => {
-                    let report = failed.error.map(|error| Report::of_error(&error, began.elapsed()));
-                    (failed.why, Some(report.unwrap_or_else(Report::neutral)))
-                }
-                Err(_) => ("no answer in time".into(), Some(Report::failure(began.elapsed()))),
+        let mut is_tested = false;
+        let mut service = loop {
+            // Before the last look, and not behind it: it may take long.
+            let service = match self.ready_service(&letter.call, deadline).await {
+                Ok(service) => service,
+                Err(error) => return Turn::NotReady(error),
             };
-            if let Some(report) = report {
-                self.directory.evidence().record(&candidate.peer, Some(&candidate.skill), report);
-                return Turn::Tested(Exclusion::TestFailed(why));
+            match self.directory.last_look(candidate, &original.need, Instant::now()) {
+                Ok(false) => break service,
+                Ok(true) if is_tested => return Turn::NotAsked(Exclusion::Changed),
+                // The test may need the place that this one holds.
+                Ok(true) => drop(service),
+                Err(why) => {
+                    self.ready = Some(service);
+                    return Turn::NotAsked(why);
+                }
             }
-            if let Err(why) = self.may_be_asked(candidate, &original.need) {
-                return Turn::NotAsked(why);
+            if let Err(turn) = self.test(candidate, &letter, &names, deadline).await {
+                return turn;
             }
-        }
+            is_tested = true;
+        };
         let (request, call) = match original.complete(letter) {
             Ok(complete) => complete,
-            Err(why) => return Turn::NotAsked(Exclusion::Unwritable(why)),
+            Err(why) => {
+                self.ready = Some(service);
+                return Turn::NotAsked(Exclusion::Unwritable(why));
+            }
         };
-        match timeout_at(deadline, self.send(request, &call)).await {
+        *sent = true;
+        let answer = service.call(request);
+        drop(service);
+        match timeout_at(deadline, answer).await {
             Ok(Ok(response)) => Turn::Answered(response, call),
-            Ok(Err(error)) => Turn::Failed(error),
-            Err(_) => Turn::Failed(late(&call, deadline)),
+            Ok(Err(error)) => Turn::Failed(lost(error.into(), &call, false)),
+            Err(_) => Turn::Failed(late(&call, deadline, false)),
         }
     }
 
-    fn may_be_asked(&self, candidate: &Candidate, need: &Need) -> Result<Permit, Exclusion> {
-        let now = Instant::now();
-        self.directory.still_there(candidate, now)?;
-        let permit = self.directory.permitted_now(candidate, need, now);
-        Exclusion::of_permit(&permit).map_or(Ok(permit), Err)
-    }
-
-    async fn send<B, P>(&mut self, request: Request<CallBody<B>>, call: &Call) -> Result<Response<P>, CallError>
+    /// The one that the caller polled ready, or another one once it is.
+    async fn ready_service<B, P>(&mut self, call: &Call, deadline: Instant) -> Result<S, CallError>
     where
         S: Service<Request<CallBody<B>>, Response = Response<P>> + Clone,
         S::Error: Into<BoxError>,
         B: Body<Data = Bytes>,
     {
-        let mut service = match self.ready.take() {
-            Some(ready) => ready,
-            None => {
-                let mut service = self.spare.clone();
-                std::future::poll_fn(|cx| service.poll_ready(cx).map_err(|error| lost(error.into(), call, true)))
-                    .await?;
-                service
-            }
+        if let Some(ready) = self.ready.take() {
+            return Ok(ready);
+        }
+        let mut service = self.spare.clone();
+        let ready = std::future::poll_fn(|cx| service.poll_ready(cx).map_err(|error| lost(error.into(), call, true)));
+        match timeout_at(deadline, ready).await {
+            Ok(ready) => ready.map(|()| service),
+            Err(_) => Err(late(call, deadline, true)),
+        }
+    }
+
+    /// Tests a candidate, once for all calls that come together: the others wait for what comes of it. What went wrong for
+    /// the caller's own reasons is that caller's alone.
+    async fn test<B, P>(
+        &mut self,
+        candidate: &Candidate,
+        letter: &Letter,
+        names: &[HeaderName],
+        deadline: Instant,
+    ) -> Result<(), Turn<P>>
+    where
+        S: Service<Request<CallBody<B>>, Response = Response<P>> + Clone + Send + 'static,
+        S::Future: Send,
+        S::Error: Into<BoxError>,
+        B: Body<Data = Bytes> + Send + 'static,
+        B::Error: Send,
+        P: Body<Data = Bytes> + Send + 'static,
+        P::Error: Into<BoxError>,
+    {
+        let peer = &candidate.at;
+        let failed_before = peer.state.failed_tests();
+        let Ok(mut last_failure) = timeout_at(deadline, peer.state.testing()).await else {
+            return Err(Turn::NotAsked(Exclusion::TestFailed("no answer in time".into())));
         };
-        let sent = service.call(request);
-        drop(service);
-        sent.await.map_err(|error| lost(error.into(), call, false))
+        if peer.is_tested() {
+            return Ok(());
+        }
+        if peer.state.failed_tests() != failed_before {
+            return Err(Turn::NotAsked(Exclusion::TestFailed(last_failure.clone())));
+        }
+        let until = deadline.min(Instant::now() + self.config.test_timeout.min(CENTURY));
+        let began = Instant::now();
+        let (why, report): (Box<str>, _) =
+            match timeout_at(until, test_call::test(self.spare.clone(), letter, names)).await {
+                Ok(Ok(())) => {
+                    peer.set_tested();
+                    return Ok(());
+                }
+                Ok(Err(failed)) => {
+                    let report = failed.error.map(|error| Report::of_error(&error, began.elapsed()));
+                    (failed.why, report.unwrap_or_else(Report::neutral))
+                }
+                Err(_) => ("no answer in time".into(), Report::failure(began.elapsed())),
+            };
+        self.directory.evidence().record(&candidate.peer, Some(&candidate.skill), report);
+        if report.kind() != ReportKind::Neutral {
+            *last_failure = why.clone();
+            peer.state.note_failed_test();
+        }
+        Err(Turn::Tested(Exclusion::TestFailed(why)))
     }
 
     /// What the failure says of the peer's card is a reason to read it again.
@@ -321,9 +377,10 @@ fn deadline<B: Body>(original: &Original<B>, config: &Config, now: Instant) -> I
     now + total.saturating_sub(call.elapsed())
 }
 
-fn late(call: &Call, deadline: Instant) -> CallError {
+fn late(call: &Call, deadline: Instant, never_sent: bool) -> CallError {
     let what = "the call was not over in time, with whom it was delegated to";
     let mut failure = Failure::new(OutcomeKind::Timeout, Class::Total, what, call.clone(), call.elapsed());
+    failure.never_sent = never_sent;
     failure.bound = call.began().map(|began| deadline.saturating_duration_since(began));
     CallError::new(failure)
 }
@@ -331,6 +388,10 @@ fn late(call: &Call, deadline: Instant) -> CallError {
 /// Whether another peer may be asked: nothing can have been done, and the refusal is not the request's own fault.
 fn may_go_on(error: &CallError) -> bool {
     if error.events() > 0 || error.retry() == Retry::Unsafe {
+        return false;
+    }
+    // Whoever asks for a pause may have begun: another one knows nothing of that. But not who says that it is too busy.
+    if error.work_may_have_started() && error.class() != Class::Unavailable {
         return false;
     }
     let about_the_request =
@@ -343,14 +404,24 @@ struct Record<'d> {
     decision: Decision,
     observer: &'d dyn DirectoryObserver,
     told: bool,
+    /// Whose turn it is, and since when.
+    under_way: Option<(PeerId, Instant)>,
+    /// The request has gone out to it.
+    sent: bool,
 }
 
 impl<'d> Record<'d> {
     fn new(decision: Decision, observer: &'d dyn DirectoryObserver) -> Self {
-        Self { decision, observer, told: false }
+        Self { decision, observer, told: false, under_way: None, sent: false }
+    }
+
+    fn begin(&mut self, candidate: &Candidate) {
+        self.under_way = Some((candidate.peer.clone(), Instant::now()));
+        self.sent = false;
     }
 
     fn note(&mut self, candidate: &Candidate, ended: AttemptEnd, elapsed: Duration) {
+        self.under_way = None;
         self.decision.attempts.push(Attempt { peer: candidate.peer.clone(), ended, elapsed });
     }
 
@@ -370,6 +441,10 @@ impl<'d> Record<'d> {
 
 impl Drop for Record<'_> {
     fn drop(&mut self) {
+        if let Some((peer, began)) = self.under_way.take() {
+            let ended = AttemptEnd::Abandoned { sent: self.sent };
+            self.decision.attempts.push(Attempt { peer, ended, elapsed: began.elapsed() });
+        }
         self.tell();
     }
 }

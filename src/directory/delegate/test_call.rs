@@ -10,7 +10,7 @@ use super::attempt::Letter;
 use crate::{
     call::{Call, CallBody},
     error::{BoxError, CallError, lost},
-    probe_cache::{Probe, Verdict, of_message_probe},
+    probe_cache::{Verdict, of_message_probe},
 };
 
 /// How a test call that did not go well ended.
@@ -30,9 +30,7 @@ where
     P: Body<Data = Bytes> + Send + 'static,
     P::Error: Into<BoxError>,
 {
-    let parts = &letter.parts;
-    let probe = Probe::of(&letter.call, &parts.method, &parts.uri, &parts.headers, credentials, 0);
-    let sent = probe.and_then(|probe| Some((probe.message_request()?, probe)));
+    let sent = letter.probe(credentials).and_then(|probe| Some((probe.message_request()?, probe)));
     let Some((request, probe)) = sent else {
         return Err(Failed { why: "a test cannot be written for this binding".into(), error: None });
     };

@@ -1,0 +1,164 @@
+//! What peers and owners try.
+
+use std::time::{Duration, Instant};
+
+use a2a_guard::{
+    Guard,
+    directory::{Grant, Need, PermissionRules},
+};
+use http::Request;
+use http_body_util::Full;
+use serde_json::json;
+use tower::{Layer, ServiceExt};
+
+use crate::{
+    agents::{Agents, Does},
+    delegate::{Mesh, SEND, attempts, good, mesh, request},
+    host::{Host, card, interface, plain_card, uri},
+};
+
+const A: &str = "https://a.example";
+
+/// A skill is as sensitive under a name that reads alike.
+#[tokio::test(start_paused = true)]
+async fn a_name_that_reads_alike_gets_around_no_rule() {
+    for name in ["Pay", "PAY", "ｐａｙ", "pa\u{200d}y", "páy", " pay"] {
+        let host = Host::default();
+        let rules = PermissionRules::new().sensitive(["pay"]).grant(Grant::of("pay"));
+        let (directory, _) = host.directory(|builder| builder.permission(rules));
+        host.serve(
+            A,
+            plain_card(A, &[]).replace(
+                r#""skills":[]"#,
+                &format!(r#""skills":[{{"id":"{name}","name":"x","description":"Pays invoices","tags":[]}}]"#),
+            ),
+        );
+        directory.vouch(&directory.publish(&uri(A), "o").await.unwrap(), "ops", true);
+        for need in [Need::task("pays invoices"), Need::skill(name)] {
+            let decision = directory.find(&need);
+            assert_eq!(decision.candidates.len(), 1, "{name}");
+            assert!(decision.best().is_none(), "{name}: {decision}");
+        }
+    }
+}
+
+/// A query belongs to the caller's own address, and may have keys in it.
+#[tokio::test(start_paused = true)]
+async fn what_the_callers_own_url_says_stays_behind() {
+    let host = Host::default();
+    let (directory, log) = host.directory(|builder| builder);
+    host.serve(A, card(&[interface(A, "HTTP+JSON", "1.0")], &["x"]));
+    directory.vouch(&directory.publish(&uri(A), "o").await.unwrap(), "ops", true);
+    let mesh = Mesh { agents: Agents::default(), directory, log };
+    mesh.set("a", Does::Work(Duration::ZERO));
+    let call =
+        Request::post("http://orders.internal/message:send?api_key=secret&historyLength=2&A2A-Version=1.0&sig=s")
+            .header("content-type", "application/json")
+            .extension(Need::skill("x"))
+            .body(Full::from(r#"{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"hi"}]}}"#))
+            .unwrap();
+    good(mesh.call(call).await);
+    assert_eq!(mesh.agents.got()[0].uri, "https://a.example/message:send?historyLength=2&A2A-Version=1.0");
+}
+
+/// Several agents at one host: the one whose interface was called is the one that is doubted.
+#[tokio::test(start_paused = true)]
+async fn of_agents_at_one_host_the_one_that_was_called_is_doubted() {
+    let bases =
+        ["https://h.example", "https://h.example/agent", "https://h.example/agent-1", "https://h.example/agent-1/x"];
+    for called in bases {
+        let host = Host::default();
+        let (directory, log) = host.directory(|builder| builder);
+        for base in bases {
+            host.serve(base, plain_card(base, &["x"]));
+            directory.publish(&uri(base), "o").await.unwrap();
+        }
+        log.audit();
+        let agents = Agents::default();
+        agents.set("h.example", Does::Status(404, vec![]));
+        let guard = Guard::builder().observe(directory.drift()).build().unwrap();
+        let call = Request::post(called)
+            .header("content-type", "application/json")
+            .body(Full::from(r#"{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{}}"#))
+            .unwrap();
+        assert!(guard.layer(agents).oneshot(call).await.is_err());
+        assert_eq!(log.audit(), [format!("{called} of o: card doubted: endpoint_not_found")]);
+    }
+}
+
+/// What says that the work may have started is not repeated elsewhere, whatever pause it asks for.
+#[tokio::test(start_paused = true)]
+async fn a_pause_that_is_asked_for_makes_no_work_undone() {
+    for error in [
+        json!({"code": -32603, "message": "crashed", "data": [{"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "5s"}]}),
+        json!({"code": -32603, "message": "crashed"}),
+        json!({"code": -32006, "message": "bad", "data": [{"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "5s"}]}),
+    ] {
+        let mesh = mesh(&["a", "b"], |builder| builder).await;
+        mesh.set("a", Does::Refuse(error.clone())).set("b", Does::Work(Duration::ZERO));
+        let failed = mesh.call(request(SEND)).await;
+        let decision = mesh.decision();
+        assert_eq!(attempts(&decision).len(), 1, "{error}: {decision}");
+        assert!(failed.unwrap_err().call_error().work_may_have_started());
+        assert_eq!(mesh.agents.begun(), 0);
+    }
+}
+
+/// A test goes where the work would: to the same tenant.
+#[tokio::test(start_paused = true)]
+async fn a_test_is_made_as_the_tenant_that_the_work_would_be_for() {
+    for (binding, url) in [("JSONRPC", "https://a.example/rpc"), ("HTTP+JSON", "https://a.example/rest")] {
+        let host = Host::default();
+        let (directory, log) = host.directory(|builder| builder.permission(PermissionRules::new().test_high_value()));
+        let with_tenant =
+            json!({"url": url, "protocolBinding": binding, "protocolVersion": "1.0", "tenant": "acme"}).to_string();
+        host.serve(A, card(&[with_tenant], &["x"]));
+        directory.vouch(&directory.publish(&uri(A), "o").await.unwrap(), "ops", true);
+        let mesh = Mesh { agents: Agents::default(), directory, log };
+        mesh.set("a", Does::Work(Duration::ZERO));
+        let mut valuable = match binding {
+            "JSONRPC" => request(SEND),
+            _ => Request::post("/message:send")
+                .header("content-type", "application/json")
+                .body(Full::from(r#"{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"hi"}]}}"#))
+                .unwrap(),
+        };
+        valuable.extensions_mut().insert(Need::skill("x").high_value());
+        good(mesh.call(valuable).await);
+        let got = mesh.agents.got();
+        let probe = got.iter().find(|got| got.is_probe()).unwrap();
+        match binding {
+            "JSONRPC" => assert_eq!(probe.body["params"]["tenant"], json!("acme")),
+            _ => assert_eq!(probe.uri, "https://a.example/rest/acme/message:send"),
+        }
+    }
+}
+
+/// Cards and lists that are made to be expensive are read in a moment.
+#[tokio::test]
+async fn what_is_made_to_be_expensive_is_not() {
+    let host = Host::default();
+    let (directory, _) = host.directory(|builder| builder);
+    let modes = vec![r#""a""#; 28_000].join(",");
+    let skill = r#"{"id":"s","name":"","description":"","tags":[]}"#;
+    let skills = vec![skill; 2_500].join(",");
+    let giant = plain_card(A, &[])
+        .replace(r#""skills":[]"#, &format!(r#""skills":[{skills}]"#))
+        .replace(r#"["text/plain"]"#, &format!("[{modes}]"));
+    let giant = giant.replacen(&format!("[{modes}]"), r#"["text/plain"]"#, 1);
+    assert!(giant.len() < 256 << 10, "{}", giant.len());
+    host.serve(A, giant);
+    let began = Instant::now();
+    let id = directory.publish(&uri(A), "o").await.unwrap();
+    let took = began.elapsed();
+    assert_eq!(directory.peer(&id).unwrap().skills.len(), 1);
+    assert!(took < Duration::from_secs(3), "{took:?}");
+
+    let tool = |n| format!(r#"{{"name":"t{n}","description":"{}"}}"#, "lorem ipsum dolor sit amet ".repeat(30));
+    let page = format!(r#"{{"tools":[{}]}}"#, (0..1200).map(tool).collect::<Vec<_>>().join(","));
+    assert!(page.len() < 1 << 20, "{}", page.len());
+    let began = Instant::now();
+    directory.publish_tools(&uri(A), "o", &vec![page; 12]).unwrap();
+    let took = began.elapsed();
+    assert!(took < Duration::from_secs(3), "{took:?}");
+}
