@@ -271,6 +271,33 @@ mod tests {
     }
 
     #[test]
+    fn a_text_that_nobody_asks_about_is_passed_over_unread() {
+        let id = JsonRpcId::Number(1);
+        let mut memo = Memo::default();
+        let mut judge = Judge::new(EXPECTED);
+        for round in 0..4 {
+            if next(&mut memo, &mut judge, &event(1, 0, &round.to_string()), true).is_none() {
+                assert_eq!(judge.finish(&id), Verdict::Valid);
+                memo.judged(&judge, round);
+            }
+        }
+        let raw = |text: &str| format!("data: {}\n\n", event(1, 0, text));
+        for text in ["", "more, and longer", "é \\\" \\u00e9"] {
+            let raw = raw(text);
+            let found = memo.repeated(format!("{raw}data: next").as_bytes());
+            assert_eq!(found, Some((raw.len(), 2)), "{text}");
+        }
+        // One that goes on with members of its own, that is no text, or that is not there whole has to be read.
+        for text in [r#"","x":""#, "\\x", "\n", "\u{1}"] {
+            assert_eq!(memo.repeated(raw(text).as_bytes()), None, "{text}");
+        }
+        let raw = raw("more");
+        for end in 0..raw.len() {
+            assert_eq!(memo.repeated(&raw.as_bytes()[..end]), None, "{end}");
+        }
+    }
+
+    #[test]
     fn kinds_that_take_turns_repeat_each_for_itself() {
         let id = JsonRpcId::Number(1);
         let mut memo = Memo::default();
