@@ -20,10 +20,7 @@ fn reference(stream: &str) -> Vec<Event> {
         if line.is_empty() {
             if data.strip_suffix('\n').is_some_and(|data| data.contains(|c| c != '\n')) {
                 data.pop();
-                events.push(Event {
-                    data: std::mem::take(&mut data),
-                    is_error: name == "error",
-                });
+                events.push(Event { data: std::mem::take(&mut data), is_error: name == "error" });
             }
             data.clear();
             name = "";
@@ -102,7 +99,9 @@ fn fields_and_line_ends() {
     assert_eq!(one("data: é\u{2028}x\n\n"), "é\u{2028}x");
     assert_eq!(one("dat: x\ndatax: y\n data: z\ndata: a\n\n"), "a");
     assert_eq!(one("a-field-with-a-long-name: x\ndata: a\n\n"), "a");
-    for nothing in ["", "\n", "data: a", "data: a\n", "data:\n\n", "data\n\n", ": c\n\n", "id: 1\n\n", "event: error\n\n"] {
+    for nothing in
+        ["", "\n", "data: a", "data: a\n", "data:\n\n", "data\n\n", ": c\n\n", "id: 1\n\n", "event: error\n\n"]
+    {
         assert_eq!(check(nothing), [], "{nothing:?}");
     }
 }

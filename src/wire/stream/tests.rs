@@ -100,6 +100,40 @@ fn a_task_from_beginning_to_end() {
     assert!(seen.tolerated.is_empty());
 }
 
+/// What is handed on up to there must be that event and no more, be it read, or known from one before.
+#[test]
+fn each_event_ends_with_its_blank_line() {
+    let id = "310647ae-d68f-47e7-9482-e38f651890fe";
+    let text = |text: &str| artifact(id).replace("[]", &format!("[{{\"text\":\"{text}\"}}]"));
+    let mut parts = vec![task(id, "WORKING")];
+    for round in 0..6 {
+        parts.push(text(&"x".repeat(round)));
+        parts.push(status(id, "WORKING"));
+        parts.push(text("y").replace('\n', ["\n", "\r", "\r\n"][round % 3]));
+    }
+    for end in 1..parts.len() {
+        let stream = parts[..=end].concat();
+        let mut judge = StreamJudge::new(REST, MAX, true);
+        let mut at = 0;
+        for part in &parts[..=end] {
+            let step = judge.step(&stream.as_bytes()[at..], &ID);
+            assert_eq!(step, Step { consumed: part.len(), kind: StepKind::Event }, "{part:?}");
+            assert_eq!(judge.held(), 0);
+            at += step.consumed;
+        }
+        assert_eq!((judge.events(), judge.finish(&ID)), (end as u64 + 1, Finish::Clean));
+    }
+}
+
+/// Even where a cut lets a piece begin with it.
+#[test]
+fn an_event_within_a_line_is_none() {
+    for line in [": ", "id: 1 ", "retry: ", "event: "] {
+        let seen = watch(REST, &[task("t", "WORKING"), line.into(), status("t", "COMPLETED")].concat());
+        assert_eq!((seen.events, seen.progress, seen.finish), (1, Progress::Open, Finish::Clean), "{line:?}");
+    }
+}
+
 #[test]
 fn one_message_is_a_whole_stream() {
     let seen = watch(REST, MESSAGE);
@@ -223,6 +257,9 @@ fn the_end_of_a_body_inside_an_event() {
     assert!(seen.tolerated.contains(&"unterminated_event"));
     let crlf = format!(": c\r\n\r\ndata: {rest}\r\n");
     assert_eq!(watch(REST, &crlf).finish, Finish::Event { missing: b"\r\n" });
+    // In the style of the last line that ended, wherever the bytes were cut.
+    let mixed = [": c\r", &artifact("t"), "data: ", rest].concat();
+    assert_eq!(watch(REST, &mixed).finish, Finish::Event { missing: b"\n\n" });
     for cut in ["data: {\"sta", "data: ", "dat", "id: 7\n", "data: {\"a\":\"\\"] {
         assert_eq!(watch(REST, &[task("t", "WORKING"), cut.into()].concat()).finish, Finish::Cut, "{cut:?}");
     }
