@@ -194,6 +194,7 @@ fn a_line_between_events_is_told_of_and_one_within_is_not() {
 fn the_data_of_a_raw_event() {
     assert_eq!(event_data(b"event: error\ndata: {\ndata: }\n\n"), b"{\n}");
     assert_eq!(event_data(b"\n: c\r\n\r\ndata: a\r\n\r\n"), b"a");
+    assert_eq!(event_data(b"id: 1\n\nevent: error\ndata: a\n\n"), b"a");
     assert_eq!(event_data(b"data: a"), b"a");
     assert_eq!(event_data(b"\ndata: a\n\ndata: b\n\n"), b"a");
     assert_eq!(event_data(b""), b"");

@@ -260,7 +260,7 @@ fn the_end_of_a_body_inside_an_event() {
     // In the style of the last line that ended, wherever the bytes were cut.
     let mixed = [": c\r", &artifact("t"), "data: ", rest].concat();
     assert_eq!(watch(REST, &mixed).finish, Finish::Event { missing: b"\n\n" });
-    for cut in ["data: {\"sta", "data: ", "dat", "id: 7\n", "data: {\"a\":\"\\"] {
+    for cut in ["data: {\"sta", "data: ", "data:\ndata\n", "dat", "id: 7\n", "data: {\"a\":\"\\"] {
         assert_eq!(watch(REST, &[task("t", "WORKING"), cut.into()].concat()).finish, Finish::Cut, "{cut:?}");
     }
     assert!(matches!(watch(REST, "data: {]").finish, Finish::Flawed(Flaw::Malformed(_))));
