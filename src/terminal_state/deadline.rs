@@ -259,6 +259,21 @@ mod tests {
     }
 
     #[test]
+    fn a_wait_that_goes_on_already_does_not_begin_anew() {
+        let (mut d, t) = started();
+        d.enter_once(Phase::Linger);
+        d.look(t + S);
+        assert_eq!(due(&d, t), (Class::Success, 3 * S));
+        d.note_event();
+        d.enter_once(Phase::Linger);
+        d.look(t + 2 * S);
+        assert_eq!(due(&d, t), (Class::Success, 3 * S));
+        d.enter_once(Phase::AuthWait);
+        d.look(t + 2 * S);
+        assert_eq!(due(&d, t), (Class::Success, 32 * S));
+    }
+
+    #[test]
     fn bytes_move_idle_and_not_the_gap() {
         let (mut d, t) = started();
         d.enter(Phase::Events);

@@ -85,6 +85,11 @@ fn artifact(id: &str) -> String {
     format!("data: {{\"artifactUpdate\":{{\"taskId\":\"{id}\",\"artifact\":{{\"parts\":[]}}}}}}\n\n")
 }
 
+/// One that differs from others of its kind in nothing that is told.
+fn text_event(text: &str) -> String {
+    artifact("310647ae-d68f-47e7-9482-e38f651890fe").replace("[]", &format!("[{{\"text\":\"{text}\"}}]"))
+}
+
 const MESSAGE: &str = "data: {\"message\":{\"messageId\":\"m\",\"parts\":[]}}\n\n";
 
 #[test]
@@ -103,13 +108,11 @@ fn a_task_from_beginning_to_end() {
 /// What is handed on up to there must be that event and no more, be it read, or known from one before.
 #[test]
 fn each_event_ends_with_its_blank_line() {
-    let id = "310647ae-d68f-47e7-9482-e38f651890fe";
-    let text = |text: &str| artifact(id).replace("[]", &format!("[{{\"text\":\"{text}\"}}]"));
-    let mut parts = vec![task(id, "WORKING")];
+    let mut parts = vec![task("t", "WORKING")];
     for round in 0..6 {
-        parts.push(text(&"x".repeat(round)));
-        parts.push(status(id, "WORKING"));
-        parts.push(text("y").replace('\n', ["\n", "\r", "\r\n"][round % 3]));
+        parts.push(text_event(&"x".repeat(round)));
+        parts.push(status("t", "WORKING"));
+        parts.push(text_event("y").replace('\n', ["\n", "\r", "\r\n"][round % 3]));
     }
     for end in 1..parts.len() {
         let stream = parts[..=end].concat();
@@ -128,9 +131,12 @@ fn each_event_ends_with_its_blank_line() {
 /// Even where a cut lets a piece begin with it.
 #[test]
 fn an_event_within_a_line_is_none() {
+    let known = text_event("x").repeat(4);
     for line in [": ", "id: 1 ", "retry: ", "event: "] {
-        let seen = watch(REST, &[task("t", "WORKING"), line.into(), status("t", "COMPLETED")].concat());
-        assert_eq!((seen.events, seen.progress, seen.finish), (1, Progress::Open, Finish::Clean), "{line:?}");
+        for event in [status("t", "COMPLETED"), text_event("y")] {
+            let seen = watch(REST, &[&known, line, &event].concat());
+            assert_eq!((seen.events, seen.progress, seen.finish), (4, Progress::Open, Finish::Clean), "{line:?}");
+        }
     }
 }
 
@@ -276,6 +282,16 @@ fn events_are_bounded() {
             assert_eq!(watch_pieces(judge, event.as_bytes().chunks(size)).steps, [kind]);
         }
     }
+    // One that is known from those before it is no shorter for that.
+    let (known, longer) = (text_event("x").repeat(4), text_event("xy"));
+    let long = |max| watch_pieces(StreamJudge::new(REST, max, false), [[&known[..], &longer].concat().as_bytes()]);
+    assert_eq!(long(longer.len()).steps, [StepKind::Event; 5]);
+    assert_eq!(long(longer.len() - 1).steps[4..], [StepKind::Flawed(Flaw::TooLarge)]);
+    // What comes is counted, not what is missing.
+    let cut = event.trim_end();
+    let unended = |max| watch_pieces(StreamJudge::new(REST, max, true), [cut.as_bytes()]).finish;
+    assert_eq!(unended(cut.len()), Finish::Event { missing: b"\n\n" });
+    assert_eq!(unended(cut.len() - 1), Finish::Flawed(Flaw::TooLarge));
     let large = ["{", &" ".repeat(200)].concat();
     for endless in [&*"x".repeat(200), &large, &"data: a\n".repeat(40), &": ".repeat(100)] {
         let judge = StreamJudge::new(REST, 99, true);
