@@ -254,8 +254,41 @@ mod tests {
         d.enter(Phase::Linger);
         assert!(d.may_be_sooner());
         d.clear_sooner();
+        assert!(!d.may_be_sooner());
         d.set_total(t, S);
         assert!(d.may_be_sooner());
+    }
+
+    #[test]
+    fn a_wait_that_goes_on_already_does_not_begin_anew() {
+        let (mut d, t) = started();
+        d.enter_once(Phase::Linger);
+        d.look(t + S);
+        assert_eq!(due(&d, t), (Class::Success, 3 * S));
+        d.note_event();
+        d.enter_once(Phase::Linger);
+        d.look(t + 2 * S);
+        assert_eq!(due(&d, t), (Class::Success, 3 * S));
+        d.enter_once(Phase::AuthWait);
+        d.look(t + 2 * S);
+        assert_eq!(due(&d, t), (Class::Success, 32 * S));
+    }
+
+    #[test]
+    fn whatever_happened_wants_one_look_at_the_clock() {
+        let (mut d, t) = started();
+        let happenings: [fn(&mut Deadlines); 3] =
+            [|d| d.enter(Phase::Events), Deadlines::note_bytes, Deadlines::note_event];
+        for happen in happenings {
+            assert!(!d.wants_look());
+            happen(&mut d);
+            assert!(d.wants_look());
+            d.look(t + S);
+        }
+        // What stands behind an event came with it.
+        d.note_bytes_behind_event();
+        assert!(!d.wants_look());
+        assert_eq!(d.due(&limits().event_gap(5 * S)).class, Class::EventGap);
     }
 
     #[test]

@@ -125,6 +125,7 @@ mod tests {
             ("application/grpc+json", MediaType::Other),
             ("application/grpc-web", MediaType::Other),
             ("text/html; charset=utf-8", MediaType::Html),
+            ("application/xhtml+xml", MediaType::Html),
             ("text/plain", MediaType::Text),
             ("text/", MediaType::Other),
             ("json", MediaType::Other),
@@ -136,5 +137,21 @@ mod tests {
         }
         assert_eq!(MediaType::of(None), MediaType::Absent);
         assert_eq!(MediaType::of(Some(b"\xff/\xff")), MediaType::Other);
+    }
+
+    #[test]
+    fn one_document_is_said_by_json_alone() {
+        for (value, is_json) in [
+            ("application/json", true),
+            ("application/a2a+json", true),
+            ("application/problem+json", true),
+            ("application/x-ndjson", false),
+            ("text/event-stream", false),
+            ("application/grpc", false),
+            ("text/html", false),
+            ("", false),
+        ] {
+            assert_eq!(MediaType::of(Some(value.as_bytes())).is_json(), is_json, "{value:?}");
+        }
     }
 }

@@ -3,6 +3,9 @@
 //! A [`Framing`] turns bytes, in any cut, into [`Frame`]s: pieces of data where they lie, and the ends of events. It keeps a few bytes of state and
 //! copies nothing.
 
+#[cfg(test)]
+mod tests;
+
 /// How a stream ends its lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum LineEnd {

@@ -104,10 +104,16 @@ fn errors_in_envelopes() {
     error(r#"{"code":-32600,"message":"x"}"#, &["jsonrpc_member_missing"]);
     let (verdict, _) = rpc(Kind, SendResult, r#"{"jsonrpc":"2.0","id":9,"error":{}}"#);
     assert_eq!(verdict, violation("the id of another call"));
-    let (verdict, _) = rpc(Kind, SendResult, r#"{"code":502,"message":"x"}"#);
-    assert_eq!(verdict, violation("neither a result nor an error"));
-    let (verdict, _) = rpc(Kind, SendResult, r#"{"code":-32600}"#);
-    assert_eq!(verdict, violation("neither a result nor an error"));
+    for nothing in [
+        r#"{"code":502,"message":"x"}"#,
+        r#"{"code":-32600}"#,
+        r#"{"code":-32600,"message":7}"#,
+        r#"{"code":"-32600","message":"x"}"#,
+        r#"{"code":-32600.5,"message":"x"}"#,
+    ] {
+        let (verdict, _) = rpc(Kind, SendResult, nothing);
+        assert_eq!(verdict, violation("neither a result nor an error"), "{nothing}");
+    }
 }
 
 #[test]
@@ -157,7 +163,13 @@ fn wrapped_results() {
     bad(SendResult, "{}", "neither a task nor a message");
     bad(StreamEvent, r#"{"error":"timed out"}"#, "none of task, message, statusUpdate and artifactUpdate");
     bad(SendResult, r#"{"task":"t"}"#, "neither a task nor a message");
-    bad(SendResult, r#"{"task":{},"message":[]}"#, "a task, message or update that is no object");
+    for other in ["[]", "7", "true", r#""hi""#] {
+        let no_object = "a task, message or update that is no object";
+        bad(SendResult, &format!(r#"{{"task":{TASK},"message":{other}}}"#), no_object);
+        bad(SendResult, &format!(r#"{{"statusUpdate":{other},"artifactUpdate":null,"task":{TASK}}}"#), no_object);
+    }
+    let (verdict, _) = result(Member, SendResult, &format!(r#"{{"message":null,"task":{TASK},"statusUpdate":null}}"#));
+    assert_eq!(verdict, Verdict::Valid);
     bad(SendResult, r#"{"task":{},"message":{}}"#, "more than one of task, message, statusUpdate and artifactUpdate");
     bad(SendResult, r#"{"task":{},"task":{}}"#, "duplicate member");
     bad(SendResult, r#"{"task":{"id":"","status":{"state":"TASK_STATE_WORKING"}}}"#, "a task without its id");
@@ -172,12 +184,19 @@ fn wrapped_results() {
 }
 
 #[test]
-fn a_bare_task_where_a_wrapped_one_is_due_still_names_itself() {
+fn a_bare_result_where_a_wrapped_one_is_due_still_names_its_task() {
     let (verdict, facts) = result(Member, SendResult, TASK);
     assert_eq!(verdict, violation("a bare result where a wrapped one is due"));
     assert_eq!(facts.kind, PayloadKind::Task);
     assert_eq!(facts.task_id.as_str(), "t");
     assert_eq!(facts.state.unwrap().as_str(), "TASK_STATE_WORKING");
+
+    // A message's `id`, which it has not, names no task.
+    for (json, task_id) in [(r#"{"messageId":"m","id":"no"}"#, ""), (r#"{"messageId":"m","taskId":"t"}"#, "t")] {
+        let (verdict, facts) = result(Member, SendResult, json);
+        assert_eq!(verdict, violation("a bare result where a wrapped one is due"), "{json}");
+        assert_eq!((facts.kind, facts.task_id.as_str()), (PayloadKind::Message, task_id), "{json}");
+    }
 
     for (wrapping, payload) in [(Kind, SendResult), (Legacy, SendResult), (Member, Task), (Kind, Task)] {
         let (verdict, facts) = result(wrapping, payload, &format!(r#"{{"task":{TASK}}}"#));
@@ -220,10 +239,41 @@ fn what_stands_beside_the_result_says_nothing_about_it() {
             assert!(facts.tolerated.is_empty(), "{around}");
         }
     }
+    for around in in_any_order([r#""kind":"status-update","taskId":"t""#, r#""status":{"state":"working"}"#, inner]) {
+        let (verdict, facts) = result(Kind, StreamEvent, &around);
+        assert_eq!((verdict, facts.kind), (Verdict::Valid, PayloadKind::StatusUpdate));
+        assert_eq!((facts.task_id.as_str(), facts.context_id.as_str()), ("t", ""), "{around}");
+        assert_eq!((facts.state.unwrap().as_str(), facts.is_final), ("working", false), "{around}");
+    }
     for around in in_any_order([r#""kind":"message""#, r#""messageId":"m""#, inner]) {
         let (verdict, facts) = result(Kind, SendResult, &around);
         assert_eq!((verdict, facts.kind), (Verdict::Valid, PayloadKind::Message));
         assert_eq!((facts.task_id.as_str(), facts.state, facts.tolerated.iter().count()), ("", None, 0), "{around}");
+    }
+}
+
+/// What has a meaning in an envelope, or in another dialect, has none in a result.
+#[test]
+fn members_of_a_result_are_its_own() {
+    let task = &TASK[1..TASK.len() - 1];
+    for other in [
+        r#""error":{"code":-32001}"#,
+        r#""error":"timed out""#,
+        r#""code":-32001,"code":-32002"#,
+        r#""jsonrpc":"1.0","result":null"#,
+        r#""sessionId":"other""#,
+    ] {
+        for (wrapping, payload, json) in [
+            (Kind, SendResult, format!(r#"{{"kind":"task",{task},{other}}}"#)),
+            (Kind, Task, format!(r#"{{{other},{task},"kind":"task"}}"#)),
+            (Member, Task, format!("{{{task},{other}}}")),
+            (Member, SendResult, format!(r#"{{"task":{{{other},{task}}},{other}}}"#)),
+        ] {
+            let (verdict, facts) = result(wrapping, payload, &json);
+            assert_eq!((verdict, facts.kind), (Verdict::Valid, PayloadKind::Task), "{json}");
+            assert_eq!((facts.task_id.as_str(), facts.context_id.as_str()), ("t", "c"), "{json}");
+            assert!(facts.tolerated.is_empty(), "{json}");
+        }
     }
 }
 
@@ -238,6 +288,20 @@ fn a_task_is_named_by_its_own_id() {
 }
 
 #[test]
+fn an_update_is_of_the_task_that_it_points_to() {
+    for update in in_any_order([
+        r#""taskId":"t""#,
+        r#""kind":"status-update","id":"other""#,
+        r#""status":{"state":"TASK_STATE_WORKING"}"#,
+    ]) {
+        for (wrapping, json) in [(Member, format!(r#"{{"statusUpdate":{update}}}"#)), (Kind, update)] {
+            let (verdict, facts) = result(wrapping, StreamEvent, &json);
+            assert_eq!((verdict, facts.task_id.as_str()), (Verdict::Valid, "t"), "{json}");
+        }
+    }
+}
+
+#[test]
 fn only_tasks_and_their_updates_have_a_state() {
     for json in [
         r#"{"message":{"messageId":"m","status":{"state":"TASK_STATE_WORKING"}}}"#,
@@ -245,6 +309,16 @@ fn only_tasks_and_their_updates_have_a_state() {
     ] {
         let (verdict, facts) = result(Member, StreamEvent, json);
         assert_eq!((verdict, facts.state, facts.tolerated.iter().count()), (Verdict::Valid, None, 0), "{json}");
+    }
+    for around in ["", r#","task":{"id":"other","status":{"state":"completed"}}"#] {
+        for json in [
+            r#""kind":"message","messageId":"m","status":{"state":"working"}"#,
+            r#""kind":"artifact-update","taskId":"t","artifact":{},"status":{"state":"paused"}"#,
+        ] {
+            let json = format!("{{{json}{around}}}");
+            let (verdict, facts) = result(Kind, StreamEvent, &json);
+            assert_eq!((verdict, facts.state, facts.tolerated.iter().count()), (Verdict::Valid, None, 0), "{json}");
+        }
     }
 }
 
@@ -282,10 +356,67 @@ fn results_named_by_their_kind() {
         "an update where a task or message is due",
     );
     bad(SendResult, r#"{"kind":"Task"}"#, "a kind that is not known");
-    bad(SendResult, r#"{"kind":7}"#, "a kind that is not known");
+    for kind in ["7", "true", "null", "{}", r#"["task"]"#] {
+        bad(SendResult, &format!(r#"{{"kind":{kind},"id":"t",{status}}}"#), "a kind that is not known");
+    }
     bad(Task, r#"{"kind":"message","messageId":"m"}"#, "no task, by its kind");
     bad(SendResult, "{}", "neither a task nor a message");
     bad(SendResult, r#"{"kind":"task","kind":"task"}"#, "duplicate member");
+}
+
+/// Where nothing says what a result is, two members together tell, and one alone does not.
+#[test]
+fn results_told_by_their_members() {
+    const STATUS: &str = r#""status":{"state":"working"}"#;
+    const ARTIFACT: &str = r#""artifact":{}"#;
+    let kind = |wrapping, members: &[&str]| {
+        let json = format!("{{{}}}", members.join(","));
+        let (verdict, facts) = result(wrapping, StreamEvent, &json);
+        let expected =
+            if facts.kind == PayloadKind::None { violation("neither a task nor a message") } else { Verdict::Valid };
+        assert_eq!(verdict, expected, "{wrapping:?} {json}");
+        facts.kind
+    };
+    let (id, task_id, last) = (r#""id":"t""#, r#""taskId":"t""#, r#""final":true"#);
+    let (parts, role) = (r#""parts":[]"#, r#""role":"agent""#);
+    for wrapping in [Kind, Legacy] {
+        for (members, expected) in [
+            (&[id, STATUS][..], PayloadKind::Task),
+            (&[task_id, STATUS], PayloadKind::StatusUpdate),
+            (&[task_id, ARTIFACT], PayloadKind::ArtifactUpdate),
+            (&[r#""messageId":"m""#], PayloadKind::Message),
+            (&[parts, role], PayloadKind::Message),
+            (&[], PayloadKind::None),
+            (&[id], PayloadKind::None),
+            (&[task_id], PayloadKind::None),
+            (&[STATUS], PayloadKind::None),
+            (&[STATUS, last], PayloadKind::None),
+            (&[ARTIFACT], PayloadKind::None),
+            (&[parts], PayloadKind::None),
+            (&[role], PayloadKind::None),
+        ] {
+            assert_eq!(kind(wrapping, members), expected, "{wrapping:?} {members:?}");
+        }
+    }
+    // Only in the oldest dialect a task's updates have its id as their own.
+    assert_eq!(kind(Kind, &[id, STATUS, last]), PayloadKind::Task);
+    assert_eq!(kind(Legacy, &[id, STATUS, last]), PayloadKind::StatusUpdate);
+    assert_eq!(kind(Kind, &[id, ARTIFACT]), PayloadKind::None);
+    assert_eq!(kind(Legacy, &[id, ARTIFACT]), PayloadKind::ArtifactUpdate);
+    let named = r#"{"kind":"artifact-update","id":"t","artifact":{}}"#;
+    assert_eq!(result(Kind, StreamEvent, named).0, violation("an update without its task's id"));
+}
+
+#[test]
+fn any_member_of_its_own_makes_a_message() {
+    for member in [r#""messageId":"m""#, r#""parts":[]"#, r#""role":"ROLE_AGENT""#] {
+        let (verdict, facts) = result(Member, SendResult, &format!(r#"{{"message":{{{member}}}}}"#));
+        assert_eq!((verdict, facts.kind), (Verdict::Valid, PayloadKind::Message), "{member}");
+    }
+    for member in [r#""messageId":7"#, r#""parts":{}"#, r#""role":null"#] {
+        let json = format!(r#"{{"message":{{{member}}}}}"#);
+        assert_eq!(result(Member, SendResult, &json).0, violation("a message with nothing in it"), "{member}");
+    }
 }
 
 #[test]

@@ -20,10 +20,7 @@ fn reference(stream: &str) -> Vec<Event> {
         if line.is_empty() {
             if data.strip_suffix('\n').is_some_and(|data| data.contains(|c| c != '\n')) {
                 data.pop();
-                events.push(Event {
-                    data: std::mem::take(&mut data),
-                    is_error: name == "error",
-                });
+                events.push(Event { data: std::mem::take(&mut data), is_error: name == "error" });
             }
             data.clear();
             name = "";
@@ -102,7 +99,9 @@ fn fields_and_line_ends() {
     assert_eq!(one("data: é\u{2028}x\n\n"), "é\u{2028}x");
     assert_eq!(one("dat: x\ndatax: y\n data: z\ndata: a\n\n"), "a");
     assert_eq!(one("a-field-with-a-long-name: x\ndata: a\n\n"), "a");
-    for nothing in ["", "\n", "data: a", "data: a\n", "data:\n\n", "data\n\n", ": c\n\n", "id: 1\n\n", "event: error\n\n"] {
+    for nothing in
+        ["", "\n", "data: a", "data: a\n", "data:\n\n", "data\n\n", ": c\n\n", "id: 1\n\n", "event: error\n\n"]
+    {
         assert_eq!(check(nothing), [], "{nothing:?}");
     }
 }
@@ -153,9 +152,49 @@ fn junk_is_noticed() {
 }
 
 #[test]
+fn half_a_byte_order_mark_is_none() {
+    for stream in [&b"\xef"[..], b"\xef\xbb", b"\xefdata: a\n\n", b"\xef\xbbdata: a\n\n", b"\xef\xbb\n\n"] {
+        for size in [1, stream.len()] {
+            let (events, framing) = frames(stream.chunks(size));
+            assert_eq!((events, framing.has_junk()), (vec![], true), "{stream:?}");
+        }
+    }
+    for cut in 1..4 {
+        let (events, framing) = frames(b"\xef\xbb\xbfdata: a\n\n".chunks(cut));
+        assert_eq!((events.len(), framing.has_junk()), (1, false), "{cut}");
+    }
+}
+
+/// So that a keep-alive is handed on as soon as it came.
+#[test]
+fn a_line_between_events_is_told_of_and_one_within_is_not() {
+    let told = |stream: &'static str| {
+        let mut framing = Framing::new();
+        let mut at = 0;
+        let mut told = Vec::new();
+        while at < stream.len() {
+            let (used, frame) = framing.next(&stream.as_bytes()[at..]);
+            at += used;
+            if matches!(frame, Frame::Between | Frame::End) {
+                told.push((at, frame));
+            }
+        }
+        told
+    };
+    let (between, end) = (|at| (at, Frame::Between), |at| (at, Frame::End));
+    assert_eq!(told(": c\n"), [between(4)]);
+    assert_eq!(told(":\r\n\n"), [between(3), between(4)]);
+    assert_eq!(told(": c\n: d\r: e\n"), [between(4), between(8), between(12)]);
+    assert_eq!(told("a-field-with-a-long-name: x\n"), []);
+    assert_eq!(told("id: 1\n: c\na-field-with-a-long-name\n\n"), [end(36)]);
+    assert_eq!(told("data: a\n: c\n\n: d\n"), [end(13), between(17)]);
+}
+
+#[test]
 fn the_data_of_a_raw_event() {
     assert_eq!(event_data(b"event: error\ndata: {\ndata: }\n\n"), b"{\n}");
     assert_eq!(event_data(b"\n: c\r\n\r\ndata: a\r\n\r\n"), b"a");
+    assert_eq!(event_data(b"id: 1\n\nevent: error\ndata: a\n\n"), b"a");
     assert_eq!(event_data(b"data: a"), b"a");
     assert_eq!(event_data(b"\ndata: a\n\ndata: b\n\n"), b"a");
     assert_eq!(event_data(b""), b"");

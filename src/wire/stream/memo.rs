@@ -295,6 +295,74 @@ mod tests {
     }
 
     #[test]
+    fn a_text_that_nobody_asks_about_is_passed_over_unread() {
+        let id = JsonRpcId::Number(1);
+        let mut memo = Memo::default();
+        let mut judge = Judge::new(EXPECTED);
+        for round in 0..4 {
+            if next(&mut memo, &mut judge, &event(1, 0, &round.to_string()), true).is_none() {
+                assert_eq!(judge.finish(&id), Verdict::Valid);
+                memo.judged(&judge, round);
+            }
+        }
+        let raw = |text: &str| format!("data: {}\n\n", event(1, 0, text));
+        for text in ["", "more, and longer", "é \\\" \\u00e9"] {
+            let raw = raw(text);
+            let found = memo.repeated(format!("{raw}data: next").as_bytes());
+            assert_eq!(found, Some((raw.len(), 2)), "{text}");
+        }
+        // One that goes on with members of its own, that is no text, or that is not there whole has to be read.
+        for text in [r#"","x":""#, "\\x", "\n", "\u{1}"] {
+            assert_eq!(memo.repeated(raw(text).as_bytes()), None, "{text}");
+        }
+        let raw = raw("more");
+        for end in 0..raw.len() {
+            assert_eq!(memo.repeated(&raw.as_bytes()[..end]), None, "{end}");
+        }
+    }
+
+    #[test]
+    fn texts_of_kinds_that_take_turns_are_passed_over_too() {
+        let id = JsonRpcId::Number(1);
+        let mut memo = Memo::default();
+        let mut judge = Judge::new(EXPECTED);
+        for round in 0..4 {
+            for kind in [0, 4] {
+                if next(&mut memo, &mut judge, &event(1, kind, &round.to_string()), true).is_none() {
+                    assert_eq!(judge.finish(&id), Verdict::Valid);
+                    memo.judged(&judge, kind);
+                }
+            }
+        }
+        for kind in [0, 4, 4, 0, 0, 4, 0] {
+            let raw = format!("data: {}\n\n", event(1, kind, "more"));
+            assert_eq!(memo.repeated(raw.as_bytes()), Some((raw.len(), kind)));
+        }
+    }
+
+    /// How an event ends is learnt of whole ones alone: one that was cut must not vouch for one that is cut for good.
+    #[test]
+    fn the_end_of_a_piece_is_not_that_of_its_event() {
+        let id = JsonRpcId::Number(1);
+        let json = event(1, 0, "text");
+        for cut in json.find("text").unwrap()..json.len() {
+            let mut memo = Memo::default();
+            let mut judge = Judge::new(EXPECTED);
+            for round in 0..5 {
+                let json = event(1, 0, &round.to_string().repeat(4));
+                memo.begin(&mut judge, &json.as_bytes()[..cut], false);
+                judge.feed(&json.as_bytes()[cut..]);
+                if memo.repeats(&mut judge).is_none() {
+                    assert_eq!(judge.finish(&id), Verdict::Valid);
+                    memo.judged(&judge, round);
+                }
+            }
+            let cut_for_good = format!("data: {}\n\n", &json[..cut]);
+            assert_eq!(memo.repeated(cut_for_good.as_bytes()), None, "{cut}");
+        }
+    }
+
+    #[test]
     fn kinds_that_take_turns_repeat_each_for_itself() {
         let id = JsonRpcId::Number(1);
         let mut memo = Memo::default();

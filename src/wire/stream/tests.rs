@@ -85,6 +85,11 @@ fn artifact(id: &str) -> String {
     format!("data: {{\"artifactUpdate\":{{\"taskId\":\"{id}\",\"artifact\":{{\"parts\":[]}}}}}}\n\n")
 }
 
+/// One that differs from others of its kind in nothing that is told.
+fn text_event(text: &str) -> String {
+    artifact("310647ae-d68f-47e7-9482-e38f651890fe").replace("[]", &format!("[{{\"text\":\"{text}\"}}]"))
+}
+
 const MESSAGE: &str = "data: {\"message\":{\"messageId\":\"m\",\"parts\":[]}}\n\n";
 
 #[test]
@@ -98,6 +103,41 @@ fn a_task_from_beginning_to_end() {
     assert_eq!(seen.state, Some("TASK_STATE_COMPLETED"));
     assert_eq!(seen.task_id.as_deref(), Some("t"));
     assert!(seen.tolerated.is_empty());
+}
+
+/// What is handed on up to there must be that event and no more, be it read, or known from one before.
+#[test]
+fn each_event_ends_with_its_blank_line() {
+    let mut parts = vec![task("t", "WORKING")];
+    for round in 0..6 {
+        parts.push(text_event(&"x".repeat(round)));
+        parts.push(status("t", "WORKING"));
+        parts.push(text_event("y").replace('\n', ["\n", "\r", "\r\n"][round % 3]));
+    }
+    for end in 1..parts.len() {
+        let stream = parts[..=end].concat();
+        let mut judge = StreamJudge::new(REST, MAX, true);
+        let mut at = 0;
+        for part in &parts[..=end] {
+            let step = judge.step(&stream.as_bytes()[at..], &ID);
+            assert_eq!(step, Step { consumed: part.len(), kind: StepKind::Event }, "{part:?}");
+            assert_eq!(judge.held(), 0);
+            at += step.consumed;
+        }
+        assert_eq!((judge.events(), judge.finish(&ID)), (end as u64 + 1, Finish::Clean));
+    }
+}
+
+/// Even where a cut lets a piece begin with it.
+#[test]
+fn an_event_within_a_line_is_none() {
+    let known = text_event("x").repeat(4);
+    for line in [": ", "id: 1 ", "retry: ", "event: "] {
+        for event in [status("t", "COMPLETED"), text_event("y")] {
+            let seen = watch(REST, &[&known, line, &event].concat());
+            assert_eq!((seen.events, seen.progress, seen.finish), (4, Progress::Open, Finish::Clean), "{line:?}");
+        }
+    }
 }
 
 #[test]
@@ -223,7 +263,10 @@ fn the_end_of_a_body_inside_an_event() {
     assert!(seen.tolerated.contains(&"unterminated_event"));
     let crlf = format!(": c\r\n\r\ndata: {rest}\r\n");
     assert_eq!(watch(REST, &crlf).finish, Finish::Event { missing: b"\r\n" });
-    for cut in ["data: {\"sta", "data: ", "dat", "id: 7\n", "data: {\"a\":\"\\"] {
+    // In the style of the last line that ended, wherever the bytes were cut.
+    let mixed = [": c\r", &artifact("t"), "data: ", rest].concat();
+    assert_eq!(watch(REST, &mixed).finish, Finish::Event { missing: b"\n\n" });
+    for cut in ["data: {\"sta", "data: ", "data:\ndata\n", "dat", "id: 7\n", "data: {\"a\":\"\\"] {
         assert_eq!(watch(REST, &[task("t", "WORKING"), cut.into()].concat()).finish, Finish::Cut, "{cut:?}");
     }
     assert!(matches!(watch(REST, "data: {]").finish, Finish::Flawed(Flaw::Malformed(_))));
@@ -239,6 +282,16 @@ fn events_are_bounded() {
             assert_eq!(watch_pieces(judge, event.as_bytes().chunks(size)).steps, [kind]);
         }
     }
+    // One that is known from those before it is no shorter for that.
+    let (known, longer) = (text_event("x").repeat(4), text_event("xy"));
+    let long = |max| watch_pieces(StreamJudge::new(REST, max, false), [[&known[..], &longer].concat().as_bytes()]);
+    assert_eq!(long(longer.len()).steps, [StepKind::Event; 5]);
+    assert_eq!(long(longer.len() - 1).steps[4..], [StepKind::Flawed(Flaw::TooLarge)]);
+    // What comes is counted, not what is missing.
+    let cut = event.trim_end();
+    let unended = |max| watch_pieces(StreamJudge::new(REST, max, true), [cut.as_bytes()]).finish;
+    assert_eq!(unended(cut.len()), Finish::Event { missing: b"\n\n" });
+    assert_eq!(unended(cut.len() - 1), Finish::Flawed(Flaw::TooLarge));
     let large = ["{", &" ".repeat(200)].concat();
     for endless in [&*"x".repeat(200), &large, &"data: a\n".repeat(40), &": ".repeat(100)] {
         let judge = StreamJudge::new(REST, 99, true);
