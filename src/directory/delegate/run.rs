@@ -1,6 +1,9 @@
 //! One delegated call, from its need to an answer.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, atomic::AtomicBool},
+    time::Duration,
+};
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, Request, Response, request::Parts};
@@ -39,7 +42,8 @@ pub(super) struct Run<S> {
 
 /// How one candidate's turn ended.
 enum Turn<P> {
-    Answered(Response<P>, Call),
+    /// With a flag that is up once its stream has ended well.
+    Answered(Response<P>, Call, Arc<AtomicBool>),
     Failed(CallError),
     NotAsked(Exclusion),
     /// It was asked, by a test.
@@ -90,18 +94,19 @@ impl<S> Run<S> {
             let (elapsed, skill) = (began.elapsed(), Some(&*candidate.skill));
             let mut note = |ended| record.note(candidate, ended, elapsed);
             match turn {
-                Turn::Answered(response, call) => {
+                Turn::Answered(response, call, ended_well) => {
                     note(AttemptEnd::Success);
                     self.directory.note_seen(candidate, Instant::now());
-                    let watch = Watch {
-                        evidence: self.directory.evidence().clone(),
-                        peer: candidate.peer.clone(),
-                        skill: (*candidate.skill).into(),
-                        began,
-                    };
                     // How a stream ends, its body says. Anything else has ended.
                     let watch = if call.is_streaming() {
-                        Some(watch)
+                        Some(Watch {
+                            evidence: self.directory.evidence().clone(),
+                            peer: candidate.peer.clone(),
+                            skill: (*candidate.skill).into(),
+                            began,
+                            ended_well,
+                            is_noted: false,
+                        })
                     } else {
                         self.directory.evidence().record(&candidate.peer, skill, Report::success(elapsed));
                         None
@@ -215,6 +220,8 @@ impl<S> Run<S> {
             }
             is_tested = true;
         };
+        let ended_well = Arc::<AtomicBool>::default();
+        letter.call = letter.call.with_ended_well(Arc::clone(&ended_well));
         let (request, call) = match original.complete(letter) {
             Ok(complete) => complete,
             Err(why) => {
@@ -226,7 +233,7 @@ impl<S> Run<S> {
         let answer = service.call(request);
         drop(service);
         match timeout_at(deadline, answer).await {
-            Ok(Ok(response)) => Turn::Answered(response, call),
+            Ok(Ok(response)) => Turn::Answered(response, call, ended_well),
             Ok(Err(error)) => Turn::Failed(lost(error.into(), &call, false)),
             Err(_) => Turn::Failed(late(&call, deadline, false)),
         }
