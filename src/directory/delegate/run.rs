@@ -23,7 +23,7 @@ use crate::{
     card::Origin,
     directory::{
         self, Attempt, AttemptEnd, Candidate, Decision, Directory, DirectoryObserver, Exclusion, Need, PeerId, Report,
-        ReportKind,
+        ReportKind, Written,
     },
     error::{BoxError, CallError, Failure, Retry, lost},
     limits::{CENTURY, LimitOverrides},
@@ -43,7 +43,12 @@ pub(super) struct Run<S> {
 /// How one candidate's turn ended.
 enum Turn<P> {
     /// With a flag that is up once its stream has ended well.
-    Answered(Response<P>, Call, Arc<AtomicBool>),
+    Answered {
+        response: Response<P>,
+        call: Call,
+        written: Written,
+        ended_well: Arc<AtomicBool>,
+    },
     Failed(CallError),
     NotAsked(Exclusion),
     /// It was asked, by a test.
@@ -94,7 +99,7 @@ impl<S> Run<S> {
             let (elapsed, skill) = (began.elapsed(), Some(&*candidate.skill));
             let mut note = |ended| record.note(candidate, ended, elapsed);
             match turn {
-                Turn::Answered(response, call, ended_well) => {
+                Turn::Answered { response, call, written, ended_well } => {
                     note(AttemptEnd::Success);
                     self.directory.note_seen(candidate, Instant::now());
                     // How a stream ends, its body says. Anything else has ended.
@@ -113,8 +118,9 @@ impl<S> Run<S> {
                     };
                     let uri = call.target().cloned().unwrap_or_default();
                     let decision = record.end(Some(candidate));
+                    let (peer, tenant) = (candidate.peer.clone(), call.tenant().map(Into::into));
                     let mut response = response.map(|body| DelegateBody::new(body, call, watch));
-                    let delegated = Delegated { peer: candidate.peer.clone(), uri, decision };
+                    let delegated = Delegated { peer, uri, written, tenant, decision };
                     response.extensions_mut().insert(delegated);
                     return Ok(response);
                 }
@@ -144,24 +150,23 @@ impl<S> Run<S> {
         // Nobody is waited for any longer, and the fallback may stand above the same limit.
         self.ready = None;
         if let Some(error) = last {
-            record.end(None);
-            return Err(error.into());
+            return Err(DelegateError::Call { error, decision: Some(record.end(None)) });
         }
         if Instant::now() >= deadline {
-            record.end(None);
-            return Err(late(&original.call, deadline, true).into());
+            let error = late(&original.call, deadline, true);
+            return Err(DelegateError::Call { error, decision: Some(record.end(None)) });
         }
         if fallback.is_there()
             && let Some(body) = original.body.take()
         {
             record.decision.fell_back = true;
-            record.end(None);
+            let decision = Some(record.end(None));
             let Original { parts, call, .. } = original;
             return match timeout_at(deadline, fallback.answer(Request::from_parts(parts, body))).await {
                 Ok(Some(Ok(response))) => Ok(response.map(|body| DelegateBody::new(body, call, None))),
-                Ok(Some(Err(error))) => Err(lost(error, &call, false).into()),
+                Ok(Some(Err(error))) => Err(DelegateError::Call { error: lost(error, &call, false), decision }),
                 Ok(None) => Err(DelegateError::not_delegable("the fallback gives no answer", &call)),
-                Err(_) => Err(late(&call, deadline, false).into()),
+                Err(_) => Err(DelegateError::Call { error: late(&call, deadline, false), decision }),
             };
         }
         let decision = record.end(None);
@@ -220,7 +225,7 @@ impl<S> Run<S> {
             }
             is_tested = true;
         };
-        let ended_well = Arc::<AtomicBool>::default();
+        let (written, ended_well) = (letter.written, Arc::<AtomicBool>::default());
         letter.call = letter.call.with_ended_well(Arc::clone(&ended_well));
         let (request, call) = match original.complete(letter) {
             Ok(complete) => complete,
@@ -233,7 +238,7 @@ impl<S> Run<S> {
         let answer = service.call(request);
         drop(service);
         match timeout_at(deadline, answer).await {
-            Ok(Ok(response)) => Turn::Answered(response, call, ended_well),
+            Ok(Ok(response)) => Turn::Answered { response, call, written, ended_well },
             Ok(Err(error)) => Turn::Failed(lost(error.into(), &call, false)),
             Err(_) => Turn::Failed(late(&call, deadline, false)),
         }
