@@ -117,7 +117,7 @@ async fn main() -> Result<ExitCode, BoxError> {
             )))?;
         // Three were asked, and none of them has begun anything: then it may be asked again.
         let mut answer = answered(orchestrator.clone(), request.clone()).await;
-        if let Err(DelegateError::Call(error)) = &answer
+        if let Err(DelegateError::Call { error, .. }) = &answer
             && error.retry() == Retry::Safe
         {
             println!(

@@ -1,3 +1,5 @@
+#[cfg(feature = "directory")]
+use std::sync::atomic::AtomicBool;
 use std::{fmt, sync::Arc, time::Duration};
 
 use http::Uri;
@@ -41,6 +43,9 @@ pub(super) struct Facts {
     pub(super) target: Option<Uri>,
     pub(super) began: Option<Instant>,
     pub(super) mistake: Found,
+    /// Set once a stream has ended well, for who looks at it from above.
+    #[cfg(feature = "directory")]
+    pub(super) ended_well: Option<Arc<AtomicBool>>,
 }
 
 impl Facts {
@@ -232,6 +237,21 @@ impl Call {
     pub(crate) fn with_target(mut self, target: Uri) -> Self {
         self.edit().target = Some(target);
         self
+    }
+
+    /// Whoever judges the stream that answers the call notes here that it ended well, however many layers edit the call on
+    /// its way.
+    #[cfg(feature = "directory")]
+    pub(crate) fn with_ended_well(mut self, ended_well: Arc<AtomicBool>) -> Self {
+        self.edit().ended_well = Some(ended_well);
+        self
+    }
+
+    pub(crate) fn note_ended_well(&self) {
+        #[cfg(feature = "directory")]
+        if let Some(ended_well) = &self.facts.ended_well {
+            ended_well.store(true, std::sync::atomic::Ordering::Relaxed);
+        }
     }
 
     /// Facts that nobody shares yet are edited in place. Whether that is so takes a moment to find out: who sets many asks once.

@@ -12,10 +12,10 @@ impl Directory {
     /// It is not there, or somebody else's.
     pub fn withdraw(&self, peer: &PeerId, owner: &str) -> Result<(), RegistryError> {
         let mut writing = self.inner.writing();
-        let current = self.inner.current();
-        let error = match current.peer(peer) {
+        let known = self.inner.current().peer(peer).cloned();
+        let error = match known {
             Some(known) if *known.owner == *owner => {
-                let events = self.inner.take_out(&mut writing, &current, known, Change::Withdrawn);
+                let events = self.inner.take_out(&mut writing, &known, Change::Withdrawn);
                 drop(writing);
                 self.tell(events);
                 return Ok(());
@@ -31,12 +31,12 @@ impl Directory {
     /// whoever chose the peer already and did not call it yet. `why` stands in the audit, cut.
     pub fn revoke(&self, peer: &PeerId, why: &str) {
         let mut writing = self.inner.writing();
-        let current = self.inner.current();
+        let known = self.inner.current().peer(peer).cloned();
         let change = Change::Revoked { why: cut(why, 1024).into() };
-        let events = match current.peer(peer) {
+        let events = match known {
             Some(known) => {
                 writing.revoked.insert(peer.clone(), Arc::clone(&known.owner));
-                self.inner.take_out(&mut writing, &current, known, change)
+                self.inner.take_out(&mut writing, &known, change)
             }
             None => {
                 let nobody: Arc<str> = "".into();

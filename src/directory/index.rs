@@ -1,5 +1,5 @@
-//! All peers at one moment, and where to find them: by skill, tag, binding and version. It never changes; a change makes
-//! the next one, while readers go on with theirs.
+//! All peers at one moment, and where to find them: by skill, tag, binding and version. It never changes while anybody
+//! reads it; a change makes the next one, out of the one before last where nobody reads that any longer.
 
 use std::{collections::HashMap, hash::Hash, sync::Arc};
 
@@ -13,17 +13,23 @@ pub(super) struct Posting {
     pub(super) skill: u16,
 }
 
-type Postings = Arc<[Posting]>;
-type Peers = Arc<[Arc<Peer>]>;
+/// What makes one index the next.
+#[derive(Clone, Debug)]
+pub(super) enum IndexChange {
+    /// This peer, in the stead of the one of the same place.
+    Put(Arc<Peer>),
+    /// Without the peer of this place.
+    TakeOut(PeerId),
+}
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Index {
     pub(super) generation: u64,
     peers: HashMap<PeerId, Arc<Peer>>,
-    skills: HashMap<Arc<str>, Postings>,
-    tags: HashMap<Arc<str>, Postings>,
-    bindings: HashMap<CardBinding, Peers>,
-    versions: HashMap<CardVersion, Peers>,
+    skills: HashMap<Arc<str>, Vec<Posting>>,
+    tags: HashMap<Arc<str>, Vec<Posting>>,
+    bindings: HashMap<CardBinding, Vec<Arc<Peer>>>,
+    versions: HashMap<CardVersion, Vec<Arc<Peer>>>,
 }
 
 impl Index {
@@ -56,54 +62,62 @@ impl Index {
         self.versions.get(version).map(|found| &**found).unwrap_or_default()
     }
 
-    /// The same with this peer, in the stead of the one of the same place.
-    pub(super) fn with(&self, peer: Arc<Peer>) -> Self {
-        let mut next = self.without(&peer.id);
+    /// Makes this one the next.
+    pub(super) fn apply(&mut self, change: IndexChange) {
+        self.generation = self.generation.wrapping_add(1);
+        match change {
+            IndexChange::Put(peer) => {
+                self.take_out(&peer.id);
+                self.put(peer);
+            }
+            IndexChange::TakeOut(id) => self.take_out(&id),
+        }
+    }
+
+    fn put(&mut self, peer: Arc<Peer>) {
         for (place, skill) in peer.skills.iter().enumerate() {
             let Ok(place) = u16::try_from(place) else { break };
             let posting = Posting { peer: Arc::clone(&peer), skill: place };
-            append(&mut next.skills, &skill.id, posting.clone());
-            skill.tags.iter().for_each(|tag| append(&mut next.tags, tag, posting.clone()));
+            append(&mut self.skills, &skill.id, posting.clone());
+            skill.tags.iter().for_each(|tag| append(&mut self.tags, tag, posting.clone()));
         }
         for binding in distinct(peer.interfaces.iter().map(|interface| interface.binding())) {
-            append(&mut next.bindings, binding, Arc::clone(&peer));
+            append(&mut self.bindings, binding, Arc::clone(&peer));
         }
         for version in distinct(peer.interfaces.iter().map(|interface| interface.version())) {
-            append(&mut next.versions, version, Arc::clone(&peer));
+            append(&mut self.versions, version, Arc::clone(&peer));
         }
-        next.peers.insert(peer.id.clone(), peer);
-        next
+        self.peers.insert(peer.id.clone(), peer);
     }
 
-    /// The same without the peer of this place.
-    pub(super) fn without(&self, id: &PeerId) -> Self {
-        let mut next = Self { generation: self.generation.wrapping_add(1), ..self.clone() };
-        let Some(peer) = next.peers.remove(id) else { return next };
+    fn take_out(&mut self, id: &PeerId) {
+        let Some(peer) = self.peers.remove(id) else { return };
         for skill in peer.skills.iter() {
-            take_out(&mut next.skills, &skill.id, |posting| posting.peer.id == *id);
-            skill.tags.iter().for_each(|tag| take_out(&mut next.tags, tag, |posting| posting.peer.id == *id));
+            take_out(&mut self.skills, &skill.id, |posting| Arc::ptr_eq(&posting.peer, &peer));
+            skill
+                .tags
+                .iter()
+                .for_each(|tag| take_out(&mut self.tags, tag, |posting| Arc::ptr_eq(&posting.peer, &peer)));
         }
         for interface in peer.interfaces.iter() {
-            take_out(&mut next.bindings, interface.binding(), |other| other.id == *id);
-            take_out(&mut next.versions, interface.version(), |other| other.id == *id);
+            take_out(&mut self.bindings, interface.binding(), |other| Arc::ptr_eq(other, &peer));
+            take_out(&mut self.versions, interface.version(), |other| Arc::ptr_eq(other, &peer));
         }
-        next
     }
 }
 
-fn append<K: Eq + Hash + Clone, V: Clone>(map: &mut HashMap<K, Arc<[V]>>, key: &K, value: V) {
-    let list = map.get(key).map(|list| &**list).unwrap_or_default();
-    let longer = list.iter().cloned().chain(std::iter::once(value)).collect();
-    map.insert(key.clone(), longer);
+fn append<K: Eq + Hash + Clone, V>(map: &mut HashMap<K, Vec<V>>, key: &K, value: V) {
+    match map.get_mut(key) {
+        Some(list) => list.push(value),
+        None => _ = map.insert(key.clone(), vec![value]),
+    }
 }
 
-fn take_out<K: Eq + Hash, V: Clone>(map: &mut HashMap<K, Arc<[V]>>, key: &K, is_it: impl Fn(&V) -> bool) {
+fn take_out<K: Eq + Hash, V>(map: &mut HashMap<K, Vec<V>>, key: &K, is_it: impl Fn(&V) -> bool) {
     let Some(list) = map.get_mut(key) else { return };
-    let rest: Arc<[V]> = list.iter().filter(|value| !is_it(value)).cloned().collect();
-    if rest.is_empty() {
+    list.retain(|value| !is_it(value));
+    if list.is_empty() {
         map.remove(key);
-    } else {
-        *list = rest;
     }
 }
 

@@ -4,6 +4,7 @@ use std::{fmt, future::Future, pin::Pin, sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use tokio::{
+    sync::Semaphore,
     task::JoinSet,
     time::{Instant, timeout},
 };
@@ -17,8 +18,9 @@ use crate::{
     wire::A2aError,
 };
 
-/// At most so many are read at once.
+/// At most so many are read at once, and those besides that take longer than this.
 const AT_ONCE: usize = 16;
+const SLOW: Duration = Duration::from_secs(1);
 /// The shortest time between two rounds, however many have reason to doubt.
 const PAUSE: Duration = Duration::from_secs(5);
 
@@ -27,8 +29,8 @@ pub(super) type ListTools = Arc<dyn Fn(PeerId) -> Pages + Send + Sync>;
 pub(super) type Pages = Pin<Box<dyn Future<Output = Result<Vec<Bytes>, BoxError>> + Send>>;
 
 impl Directory {
-    /// Reads again what will not count any longer after `ahead`, what does not already, and what is doubted: 16 at once,
-    /// each within the [discovery timeout](super::DirectoryBuilder::discovery_timeout). Nobody who looks for a peer waits
+    /// Reads again what will not count any longer after `ahead`, what does not already, and what is doubted: 16 at
+    /// once and slow ones besides, each within the [discovery timeout](super::DirectoryBuilder::discovery_timeout). Nobody who looks for a peer waits
     /// for it. Says how many were read.
     ///
     /// Where there is no card that is the peer's any more, the peer does not count from then on. Where none can be had at
@@ -51,21 +53,31 @@ impl Directory {
             }
         }
         drop(current);
-        // Those who have waited longest first, if a round is broken off.
-        due.sort_by(|(one, a), (two, b)| (one.state.until(*a), &one.id).cmp(&(two.state.until(*b), &two.id)));
+        // Those who count first, lest they cease to; of these and the others, those who have waited longest.
+        due.sort_by_cached_key(|(peer, source)| {
+            (peer.state.standing(*source, now).is_err(), peer.state.until(*source), peer.id.clone())
+        });
         let count = due.len();
-        let mut reading = JoinSet::new();
+        let (mut reading, places) = (JoinSet::new(), Arc::new(Semaphore::new(AT_ONCE)));
         for (peer, source) in due {
-            if reading.len() >= AT_ONCE {
-                reading.join_next().await;
-            }
+            // It is never closed.
+            let place = Arc::clone(&places).acquire_owned().await;
             let directory = self.clone();
             reading.spawn(async move {
-                match source {
-                    SkillSource::Card => directory.refresh_card(&peer).await,
-                    SkillSource::Tools => directory.refresh_tools(&peer).await,
+                let mut read = std::pin::pin!(async {
+                    match source {
+                        SkillSource::Card => directory.refresh_card(&peer).await,
+                        SkillSource::Tools => directory.refresh_tools(&peer).await,
+                    }
+                });
+                // Whoever is slow keeps nobody else waiting.
+                let in_time = timeout(SLOW, &mut read).await;
+                drop(place);
+                if in_time.is_err() {
+                    read.await;
                 }
             });
+            while reading.try_join_next().is_some() {}
         }
         while reading.join_next().await.is_some() {}
         count

@@ -13,7 +13,7 @@ use tokio::{sync::Notify, time::Instant};
 use super::{
     AuditEvent, Change, DirectoryObserver, PeerId, RegistryError, StaleReason,
     builder::{DirectoryBuilder, Settings},
-    index::Index,
+    index::{Index, IndexChange},
     peer::{Peer, State},
     reading::{self, Read},
     skill::{Skill, SkillSource},
@@ -54,6 +54,9 @@ pub(super) struct Writing {
     owners: HashMap<Arc<str>, usize>,
     /// Who must not come back, and whose it was. One entry for each act of an operator.
     pub(super) revoked: HashMap<PeerId, Arc<str>>,
+    /// What stood before the last change, and that change. Few read it any longer, and soon nobody: then it becomes the
+    /// next one, with what it lacks, and nothing is copied.
+    before: Option<(Arc<Index>, IndexChange)>,
 }
 
 /// Events on their way to the observer, who is told when no lock is held.
@@ -277,12 +280,14 @@ impl Directory {
             }
             self.inner.wake.notify_one();
         }
-        if known.is_none() {
+        let is_new = known.is_none();
+        drop(current);
+        if is_new {
             *writing.owners.entry(Arc::clone(&next.owner)).or_default() += 1;
         }
         // What only goes on as it was is in the state, which all versions share: no index is written for it.
         if !changes.iter().all(|change| matches!(change, Change::Renewed { .. } | Change::Stale { .. })) {
-            self.inner.swap(current.with(Arc::clone(&next)));
+            self.inner.change(&mut writing, IndexChange::Put(Arc::clone(&next)));
         }
         let events =
             changes.into_iter().map(|change| self.inner.event(&mut writing, id, &next.owner, change)).collect();
@@ -350,12 +355,21 @@ impl Inner {
         Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    fn swap(&self, next: Index) {
+    /// Makes the next index; says whether all of it had to be copied, since somebody still reads the one before.
+    fn change(&self, writing: &mut Writing, change: IndexChange) -> bool {
+        let caught_up = writing.before.take().and_then(|(before, missed)| {
+            let mut index = Arc::into_inner(before)?;
+            index.apply(missed);
+            Some(index)
+        });
+        let is_copied = caught_up.is_none();
+        let mut next = caught_up.unwrap_or_else(|| Index::clone(&self.current()));
+        next.apply(change.clone());
         self.settings.evidence.set_registered(next.len());
         let next = Arc::new(next);
         let before = std::mem::replace(&mut *self.current.write().unwrap_or_else(PoisonError::into_inner), next);
-        // Taking apart what nobody reads any longer takes longer than a lock should be held.
-        drop(before);
+        writing.before = Some((before, change));
+        is_copied
     }
 
     /// Nothing is left half done under this lock, so that a poisoned one is as good as new.
@@ -374,7 +388,7 @@ impl Inner {
         }
     }
 
-    pub(super) fn take_out(&self, writing: &mut Writing, current: &Index, peer: &Peer, change: Change) -> Events {
+    pub(super) fn take_out(&self, writing: &mut Writing, peer: &Peer, change: Change) -> Events {
         peer.state.set_gone();
         if let Some(peers) = writing.owners.get_mut(&peer.owner) {
             *peers -= 1;
@@ -382,7 +396,7 @@ impl Inner {
                 writing.owners.remove(&peer.owner);
             }
         }
-        self.swap(current.without(&peer.id));
+        self.change(writing, IndexChange::TakeOut(peer.id.clone()));
         Events(vec![self.event(writing, &peer.id, &peer.owner, change)])
     }
 
@@ -465,13 +479,43 @@ mod tests {
 
     use super::*;
 
-    /// It is withdrawn, or somebody else's, when what was read of it is written.
-    #[tokio::test]
-    async fn what_was_read_of_a_registration_that_is_over_is_not_written() {
+    fn nobodys() -> Directory {
         let nobody = tower::service_fn(|_: http::Request<Full<Bytes>>| async {
             Ok::<_, Infallible>(http::Response::builder().status(404).body(Full::<Bytes>::default()).unwrap())
         });
-        let directory = Directory::builder(CardStore::builder(nobody).build().unwrap()).build();
+        Directory::builder(CardStore::builder(nobody).build().unwrap()).build()
+    }
+
+    /// A full directory takes one more as an empty one does.
+    #[tokio::test]
+    async fn nothing_is_copied_for_a_change_that_nobody_reads_by() {
+        let directory = nobodys();
+        let tools = &[r#"{"tools":[{"name":"x"}]}"#];
+        let ids: Vec<_> = (0..8)
+            .map(|n| {
+                let base = format!("https://agent-{n}.example").parse().unwrap();
+                directory.publish_tools(&base, "o", tools).unwrap()
+            })
+            .collect();
+        let take_out = |id: &PeerId| {
+            let copied = directory.inner.change(&mut directory.inner.writing(), IndexChange::TakeOut(id.clone()));
+            (copied, directory.len(), directory.inner.current().with_skill("x").len())
+        };
+        assert_eq!(take_out(&ids[0]), (false, 7, 7));
+        let reader = directory.inner.current();
+        assert_eq!(take_out(&ids[1]), (false, 6, 6));
+        assert_eq!(take_out(&ids[2]), (true, 5, 5), "somebody reads the one before");
+        assert_eq!((reader.len(), reader.with_skill("x").len()), (7, 7));
+        assert_eq!(take_out(&ids[3]), (false, 4, 4));
+        drop(reader);
+        assert_eq!(take_out(&ids[4]), (false, 3, 3));
+        assert_eq!(directory.generation(), 13);
+    }
+
+    /// It is withdrawn, or somebody else's, when what was read of it is written.
+    #[tokio::test]
+    async fn what_was_read_of_a_registration_that_is_over_is_not_written() {
+        let directory = nobodys();
         let base = Uri::from_static("https://a.example");
         let tools = || Said::Tools { skills: Vec::new(), left_out: 0, as_of: None };
         let publish = |owner| directory.publish_tools(&base, owner, &[r#"{"tools":[{"name":"x"}]}"#]).unwrap();

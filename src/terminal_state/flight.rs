@@ -463,6 +463,7 @@ where
         if std::mem::replace(&mut self.settled, true) {
             return;
         }
+        self.call.note_ended_well();
         let Seen { task_id, task_state, tolerated, .. } = &self.seen;
         self.observe(OutcomeKind::Success, Class::Success, None, task_id.as_deref(), *task_state, *tolerated);
     }

@@ -180,14 +180,15 @@ async fn no_work_is_done_twice() {
         let mesh = mesh(&["a", "b"], |builder| builder).await;
         mesh.set("a", does.clone()).set("b", Does::Work(Duration::ZERO));
         let error = mesh.call(request(SEND)).await.unwrap_err();
-        assert!(matches!(&error, DelegateError::Call(_)), "{does:?}");
+        assert!(matches!(&error, DelegateError::Call { .. }), "{does:?}");
+        let told = error.decision().unwrap().to_string();
         assert_eq!((error.call_error().outcome(), error.call_error().class()), (outcome, class), "{does:?}");
         assert_eq!((mesh.agents.asked().len(), mesh.agents.begun()), (1, begun), "{does:?}");
         let decision = mesh.decision();
         assert!(
             matches!(decision.attempts[..], [ref one] if matches!(one.ended, AttemptEnd::Failed { may_go_on: false, .. }))
         );
-        assert_eq!(decision.chosen, None);
+        assert_eq!((decision.chosen.as_ref(), decision.to_string()), (None, told));
     }
 }
 
@@ -517,6 +518,62 @@ async fn how_a_stream_ends_is_what_counts() {
     }
 }
 
+/// A body that does not end after what it has.
+struct Open(Full<Bytes>);
+
+impl http_body::Body for Open {
+    type Data = Bytes;
+    type Error = std::convert::Infallible;
+
+    fn poll_frame(
+        mut self: std::pin::Pin<&mut Self>,
+        cx: &mut std::task::Context<'_>,
+    ) -> std::task::Poll<Option<Result<http_body::Frame<Bytes>, Self::Error>>> {
+        match std::pin::Pin::new(&mut self.0).poll_frame(cx) {
+            std::task::Poll::Ready(None) => std::task::Poll::Pending,
+            frame => frame,
+        }
+    }
+}
+
+/// Whoever has what it asked for stops reading: that is no less of a success.
+#[tokio::test(start_paused = true)]
+async fn a_stream_counts_from_its_last_event_on() {
+    let event = |state: &str| {
+        let task = json!({"task": {"id": "t", "contextId": "c", "status": {"state": state}}});
+        format!("data: {}\n\n", json!({"jsonrpc": "2.0", "id": 7, "result": task}))
+    };
+    let with_tenant = json!({"url": "https://a.example", "protocolBinding": "JSONRPC", "protocolVersion": "1.0",
+        "tenant": "acme"})
+    .to_string();
+    for (state, calls) in [
+        ("TASK_STATE_COMPLETED", 1),
+        ("TASK_STATE_FAILED", 1),
+        ("TASK_STATE_INPUT_REQUIRED", 1),
+        ("TASK_STATE_WORKING", 0),
+    ] {
+        let host = Host::default();
+        let (directory, _) = host.directory(|builder| builder);
+        let base = "https://a.example";
+        host.serve(base, card(std::slice::from_ref(&with_tenant), &["x"]));
+        directory.vouch(&directory.publish(&uri(base), "o").await.unwrap(), "ops", true);
+        let agents = Agents::default();
+        agents.set("a.example", Does::Stream(event(state).leak()));
+        // With the cards in the guard, which name the tenant in the call.
+        let service = ServiceBuilder::new()
+            .layer(CallLayer::new())
+            .layer(DelegateLayer::new(directory.clone()))
+            .layer(Guard::builder().cards(host.clone()).build().unwrap())
+            .map_response(|response: Response<Full<Bytes>>| response.map(Open))
+            .service(agents);
+        let mut body = Box::pin(service.oneshot(request(STREAM)).await.unwrap().into_body());
+        body.frame().await.unwrap().unwrap();
+        drop(body);
+        let standing = directory.evidence().standing(&peer(base), false);
+        assert_eq!((standing.calls, standing.trust), (calls, if calls == 1 { 1.0 } else { 0.5 }), "{state}");
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn the_request_goes_to_the_chosen_interface_with_its_tenant_and_version() {
     let host = Host::default();
@@ -538,9 +595,12 @@ async fn the_request_goes_to_the_chosen_interface_with_its_tenant_and_version() 
 
     let mut rpc = request(SEND);
     rpc.headers_mut().remove("a2a-version");
-    good(mesh.call(rpc).await);
+    let (parts, body) = mesh.call(rpc).await.unwrap();
+    let delegated = parts.extensions.get::<Delegated>().unwrap();
+    body.unwrap();
     let got = mesh.agents.got().remove(0);
     assert_eq!((&*got.uri, &got.body["params"]["tenant"]), ("https://a.example/rpc", &json!("acme")));
+    assert_eq!((delegated.written.to_string(), delegated.tenant.as_deref()), ("JSONRPC 1.0".into(), Some("acme")));
     assert_eq!(got.headers["a2a-version"], "1.0");
 
     let rest = Request::post("http://nobody.invalid/message:send?historyLength=1")
@@ -608,8 +668,10 @@ async fn of_several_ways_to_write_it_the_highest_common_version_is_taken() {
     let old = r#"{"jsonrpc":"2.0","id":"other","method":"message/send","params":{"message":{"kind":"message","messageId":"m","role":"user","parts":[{"kind":"text","text":"hi"}]}}}"#;
     let mut both = request(SEND);
     both.extensions_mut().insert(Alternatives::new().or(Binding::JsonRpc, ProtocolVersion::V0_3, "/", old));
-    let (_, body) = mesh.call(both).await.unwrap();
+    let (parts, body) = mesh.call(both).await.unwrap();
     assert!(std::str::from_utf8(&body.unwrap()).unwrap().contains(r#""id":"other""#));
+    let written = parts.extensions.get::<Delegated>().unwrap().written;
+    assert_eq!((written.binding, written.version), (Binding::JsonRpc, ProtocolVersion::V0_3));
     let got = mesh.agents.got().remove(0);
     assert_eq!((got.method(), got.headers.get("a2a-version")), ("message/send", None));
 }

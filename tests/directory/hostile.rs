@@ -162,3 +162,26 @@ async fn what_is_made_to_be_expensive_is_not() {
     let took = began.elapsed();
     assert!(took < Duration::from_secs(3), "{took:?}");
 }
+
+/// What is changed and taken out is found no longer, and all else is.
+#[tokio::test]
+async fn what_many_have_is_found_at_each_of_them() {
+    let host = Host::default();
+    let (directory, _) = host.directory(|builder| builder);
+    let shared: Vec<_> = (0..15).map(|n| format!(r#"{{"name":"shared-{n}"}}"#)).collect();
+    let base = |n: usize| uri(&format!("https://agent-{n}.example"));
+    let publish = |n: usize, own: &str| {
+        let page = format!(r#"{{"tools":[{{"name":"{own}-{n}"}},{}]}}"#, shared.join(","));
+        directory.publish_tools(&base(n), "o", &[page]).unwrap()
+    };
+    (0..200).for_each(|n| _ = publish(n, "own"));
+    let all = |skill: &str| {
+        let decision = directory.find(&Need::skill(skill));
+        decision.candidates.len() + decision.omitted
+    };
+    assert_eq!((all("shared-7"), all("own-199"), directory.len()), (200, 1, 200));
+    let ids: Vec<_> = (0..20).map(|n| publish(n, "other")).collect();
+    ids.iter().take(10).for_each(|id| directory.withdraw(id, "o").unwrap());
+    assert_eq!((all("shared-7"), all("own-5"), all("other-5"), all("other-15"), all("own-199")), (190, 0, 0, 1, 1));
+    assert_eq!((directory.len(), directory.generation()), (190, 230));
+}

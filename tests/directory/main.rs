@@ -1,6 +1,7 @@
 //! The directory: who is found for a need, who is asked, and that neither of it is a permission.
 
 mod agents;
+mod contract;
 mod delegate;
 mod finding;
 mod host;

@@ -242,3 +242,23 @@ async fn a_doubt_lasts_until_the_card_is_read_anew() {
     assert_eq!(directory.refresh_due(SECOND).await, 1);
     assert_eq!(directory.refresh_due(SECOND).await, 1);
 }
+
+/// Hundreds that do not answer keep nobody else from being read in time.
+#[tokio::test(start_paused = true)]
+async fn those_who_do_not_answer_hold_nobody_up() {
+    let host = Host::default();
+    let (directory, _) = host.directory(|builder| builder.low_risk_skills(["x"]));
+    let dead: Vec<_> = (0..400).map(|n| format!("https://dead-{n}.example")).collect();
+    for base in dead.iter().map(|base| &**base).chain([A]) {
+        host.serve(base, plain_card(base, &[if base == A { "x" } else { "y" }]));
+        directory.publish(&uri(base), "o").await.unwrap();
+    }
+    for base in &dead {
+        host.serve_for(base, plain_card(base, &["y"]), 60, 1000 * SECOND);
+    }
+    tokio::spawn(directory.keep_fresh(20 * SECOND));
+    for second in 0..300 {
+        assert!(directory.find(&Need::skill("x")).best().is_some(), "in second {second}");
+        tokio::time::sleep(SECOND).await;
+    }
+}

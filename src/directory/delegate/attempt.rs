@@ -27,6 +27,10 @@ pub struct Delegated {
     pub peer: PeerId,
     /// Where the request went.
     pub uri: Uri,
+    /// What it was written in, of [`Alternatives`] say: so the answer is as well.
+    pub written: Written,
+    /// As whose tenant, its own or the interface's: calls about the task name it too.
+    pub tenant: Option<Box<str>>,
     /// Why.
     pub decision: Arc<Decision>,
 }
@@ -43,7 +47,7 @@ pub(super) struct Original<B: Body> {
 pub(super) struct Letter {
     pub(super) parts: Parts,
     pub(super) call: Call,
-    written: Written,
+    pub(super) written: Written,
     /// To be set.
     tenant: Option<Box<str>>,
     /// Of an alternative.

@@ -1,5 +1,9 @@
 use std::{
     pin::Pin,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     task::{Context, Poll, ready},
 };
 
@@ -21,7 +25,7 @@ pin_project! {
         #[pin]
         inner: P,
         call: Call,
-        // Of a stream, until its end is known.
+        // Of a stream, until its end is known. Dropped after the body.
         watch: Option<Watch>,
     }
 }
@@ -33,16 +37,38 @@ pub(super) struct Watch {
     pub(super) peer: PeerId,
     pub(super) skill: Box<str>,
     pub(super) began: Instant,
+    /// The layer below that judges it says so.
+    pub(super) ended_well: Arc<AtomicBool>,
+    pub(super) is_noted: bool,
 }
 
 impl Watch {
-    fn note(self, ended: Result<(), &CallError>) {
+    fn has_ended_well(&self) -> bool {
+        self.ended_well.load(Ordering::Relaxed)
+    }
+
+    fn note(mut self, ended: Result<(), &CallError>) {
+        self.record(ended);
+    }
+
+    fn record(&mut self, ended: Result<(), &CallError>) {
+        self.is_noted = true;
         let elapsed = self.began.elapsed();
         let report = match ended {
             Ok(()) => Report::success(elapsed),
             Err(error) => Report::of_error(error, elapsed),
         };
         self.evidence.record(&self.peer, Some(&self.skill), report);
+    }
+}
+
+/// Who has the last event, or one that waits for the caller, has no need of the rest of the stream. Dropped after the body,
+/// which may say so only when it is dropped itself.
+impl Drop for Watch {
+    fn drop(&mut self) {
+        if !self.is_noted && self.has_ended_well() {
+            self.record(Ok(()));
+        }
     }
 }
 
@@ -65,10 +91,9 @@ where
         let frame = ready!(this.inner.as_mut().poll_frame(cx));
         Poll::Ready(match frame {
             Some(Ok(frame)) => {
-                // Whoever is told that this was the last frame need not ask for another.
-                if this.inner.is_end_stream()
-                    && let Some(watch) = this.watch.take()
-                {
+                // Whoever has the last event, or is told that this was the last frame, need not ask for another.
+                let is_last = this.inner.is_end_stream() || this.watch.as_ref().is_some_and(Watch::has_ended_well);
+                if is_last && let Some(watch) = this.watch.take() {
                     watch.note(Ok(()));
                 }
                 Some(Ok(frame))

@@ -29,8 +29,13 @@ pub enum DelegateError {
         /// The same, as an error of the call.
         error: CallError,
     },
-    /// The last one who was asked failed, and nobody else may be asked any more.
-    Call(CallError),
+    /// The last one who was asked failed, and nobody else may be asked any more; or time was over.
+    Call {
+        /// How.
+        error: CallError,
+        /// Who was asked, and what became of each; `None` where it did not come to a choice.
+        decision: Option<Arc<Decision>>,
+    },
 }
 
 impl DelegateError {
@@ -48,14 +53,24 @@ impl DelegateError {
         match self {
             Self::NoEligiblePeer(NoEligiblePeer { error, .. })
             | Self::NotDelegable { error, .. }
-            | Self::Call(error) => error,
+            | Self::Call { error, .. } => error,
+        }
+    }
+
+    /// Who was considered, who was asked, and what became of each, if it came to a choice.
+    #[must_use]
+    pub fn decision(&self) -> Option<&Decision> {
+        match self {
+            Self::NoEligiblePeer(nobody) => Some(nobody.decision()),
+            Self::Call { decision, .. } => decision.as_deref(),
+            Self::NotDelegable { .. } => None,
         }
     }
 }
 
 impl From<CallError> for DelegateError {
     fn from(error: CallError) -> Self {
-        Self::Call(error)
+        Self::Call { error, decision: None }
     }
 }
 
@@ -64,7 +79,7 @@ impl fmt::Display for DelegateError {
         match self {
             Self::NoEligiblePeer(nobody) => nobody.fmt(f),
             Self::NotDelegable { why, .. } => write!(f, "the request cannot be delegated: {why}"),
-            Self::Call(error) => error.fmt(f),
+            Self::Call { error, .. } => error.fmt(f),
         }
     }
 }

@@ -1,6 +1,9 @@
 //! One delegated call, from its need to an answer.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, atomic::AtomicBool},
+    time::Duration,
+};
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, Request, Response, request::Parts};
@@ -20,7 +23,7 @@ use crate::{
     card::Origin,
     directory::{
         self, Attempt, AttemptEnd, Candidate, Decision, Directory, DirectoryObserver, Exclusion, Need, PeerId, Report,
-        ReportKind,
+        ReportKind, Written,
     },
     error::{BoxError, CallError, Failure, Retry, lost},
     limits::{CENTURY, LimitOverrides},
@@ -39,7 +42,13 @@ pub(super) struct Run<S> {
 
 /// How one candidate's turn ended.
 enum Turn<P> {
-    Answered(Response<P>, Call),
+    /// With a flag that is up once its stream has ended well.
+    Answered {
+        response: Response<P>,
+        call: Call,
+        written: Written,
+        ended_well: Arc<AtomicBool>,
+    },
     Failed(CallError),
     NotAsked(Exclusion),
     /// It was asked, by a test.
@@ -91,26 +100,28 @@ impl<S> Run<S> {
             let (elapsed, skill) = (began.elapsed(), Some(&*candidate.skill));
             let mut note = |ended| record.note(candidate, ended, elapsed);
             match turn {
-                Turn::Answered(response, call) => {
+                Turn::Answered { response, call, written, ended_well } => {
                     note(AttemptEnd::Success);
                     self.directory.note_seen(candidate, Instant::now());
-                    let watch = Watch {
-                        evidence: self.directory.evidence().clone(),
-                        peer: candidate.peer.clone(),
-                        skill: (*candidate.skill).into(),
-                        began,
-                    };
                     // How a stream ends, its body says. Anything else has ended.
                     let watch = if call.is_streaming() {
-                        Some(watch)
+                        Some(Watch {
+                            evidence: self.directory.evidence().clone(),
+                            peer: candidate.peer.clone(),
+                            skill: (*candidate.skill).into(),
+                            began,
+                            ended_well,
+                            is_noted: false,
+                        })
                     } else {
                         self.directory.evidence().record(&candidate.peer, skill, Report::success(elapsed));
                         None
                     };
                     let uri = call.target().cloned().unwrap_or_default();
                     let decision = record.end(Some(candidate));
+                    let (peer, tenant) = (candidate.peer.clone(), call.tenant().map(Into::into));
                     let mut response = response.map(|body| DelegateBody::new(body, call, watch));
-                    let delegated = Delegated { peer: candidate.peer.clone(), uri, decision };
+                    let delegated = Delegated { peer, uri, written, tenant, decision };
                     response.extensions_mut().insert(delegated);
                     return Ok(response);
                 }
@@ -140,24 +151,23 @@ impl<S> Run<S> {
         // Nobody is waited for any longer, and the fallback may stand above the same limit.
         self.ready = None;
         if let Some(error) = last {
-            record.end(None);
-            return Err(error.into());
+            return Err(DelegateError::Call { error, decision: Some(record.end(None)) });
         }
         if Instant::now() >= deadline {
-            record.end(None);
-            return Err(late(&original.call, deadline, true).into());
+            let error = late(&original.call, deadline, true);
+            return Err(DelegateError::Call { error, decision: Some(record.end(None)) });
         }
         if fallback.is_there()
             && let Some(body) = original.body.take()
         {
             record.decision.fell_back = true;
-            record.end(None);
+            let decision = Some(record.end(None));
             let Original { parts, call, .. } = original;
             return match timeout_at(deadline, fallback.answer(Request::from_parts(parts, body))).await {
                 Ok(Some(Ok(response))) => Ok(response.map(|body| DelegateBody::new(body, call, None))),
-                Ok(Some(Err(error))) => Err(lost(error, &call, false).into()),
+                Ok(Some(Err(error))) => Err(DelegateError::Call { error: lost(error, &call, false), decision }),
                 Ok(None) => Err(DelegateError::not_delegable("the fallback gives no answer", &call)),
-                Err(_) => Err(late(&call, deadline, false).into()),
+                Err(_) => Err(DelegateError::Call { error: late(&call, deadline, false), decision }),
             };
         }
         let decision = record.end(None);
@@ -216,6 +226,8 @@ impl<S> Run<S> {
             }
             is_tested = true;
         };
+        let (written, ended_well) = (letter.written, Arc::<AtomicBool>::default());
+        letter.call = letter.call.with_ended_well(Arc::clone(&ended_well));
         let (request, call) = match original.complete(letter) {
             Ok(complete) => complete,
             Err(why) => {
@@ -227,7 +239,7 @@ impl<S> Run<S> {
         let answer = service.call(request);
         drop(service);
         match timeout_at(deadline, answer).await {
-            Ok(Ok(response)) => Turn::Answered(response, call),
+            Ok(Ok(response)) => Turn::Answered { response, call, written, ended_well },
             Ok(Err(error)) => Turn::Failed(lost(error.into(), &call, false)),
             Err(_) => Turn::Failed(late(&call, deadline, false)),
         }
