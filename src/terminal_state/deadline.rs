@@ -336,6 +336,40 @@ mod tests {
     }
 
     #[test]
+    fn a_consumer_that_left_its_pending_alone_was_away() {
+        let gap = 20 * S;
+        for (late, waited, counted) in [
+            (gap + LEFT_ALONE, true, gap + LEFT_ALONE),
+            (gap + LEFT_ALONE + S / 1000, true, Duration::ZERO),
+            (3600 * S, true, Duration::ZERO),
+            // Nobody waited: what came is late all the same.
+            (3600 * S, false, 3600 * S),
+        ] {
+            let (mut d, t) = started();
+            d.set_total(t, 10_000 * S);
+            d.enter(Phase::Events);
+            d.note_event();
+            d.look(t + S);
+            d.note_bytes();
+            d.hand_out_without_event(t + S + late, gap, waited);
+            let back = t + 5000 * S;
+            d.look(back);
+            let limits = limits().idle(9000 * S).event_gap(gap);
+            let due = d.due(&limits);
+            assert_eq!((due.class, due.at), (Class::EventGap, back + gap - counted), "{late:?} {waited}");
+        }
+    }
+
+    #[test]
+    fn only_events_have_gaps() {
+        for phase in [Phase::Head, Phase::FirstEvent, Phase::Body, Phase::Events, Phase::Linger, Phase::AuthWait] {
+            let (mut d, _) = started();
+            d.enter(phase);
+            assert_eq!(d.counts_gap(), phase == Phase::Events, "{phase:?}");
+        }
+    }
+
+    #[test]
     fn the_gap_counts_what_passes_between_two_returns_of_the_consumer() {
         let (mut d, t) = started();
         d.enter(Phase::Events);
@@ -357,6 +391,10 @@ mod tests {
         d.note_event();
         d.look(t + 98 * S);
         assert_eq!(due(&d, t), (Class::Total, 100 * S));
+        // Where both fall together, the narrower bound tells more.
+        d.enter(Phase::Linger);
+        d.look(t + 98 * S);
+        assert_eq!(due(&d, t), (Class::Success, 100 * S));
         d.enter(Phase::Linger);
         d.look(t + 99 * S);
         assert_eq!(due(&d, t), (Class::Total, 100 * S));

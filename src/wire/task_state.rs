@@ -126,7 +126,9 @@ mod tests {
             let state = TaskState::from_wire(spelling.as_bytes()).unwrap();
             assert_eq!(state.as_str(), spelling);
             assert_eq!(state.kind(), kind);
+            assert_eq!((state.to_string(), format!("{state:?}")), (spelling.to_owned(), spelling.to_owned()));
         }
+        assert_eq!(format!("{:>10}|", TaskState::from_wire(b"working").unwrap()), "   working|");
         assert_eq!(TaskState::from_wire(b"TASK_STATE_COMPLETE"), None);
         assert_eq!(TaskState::from_wire(b"Completed"), None);
         assert_eq!(TaskState::from_wire(b""), None);

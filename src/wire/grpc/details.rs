@@ -165,6 +165,21 @@ mod tests {
     }
 
     #[test]
+    fn the_message_of_the_details_stands_in_for_none_beside_them() {
+        for (beside, within, expected) in [
+            (None, "no", Some("no")),
+            (None, "", None),
+            (Some("not found"), "no", Some("not found")),
+            (Some("not found"), "", Some("not found")),
+        ] {
+            let mut error = PeerError::new(ErrorForm::Grpc);
+            error.message = beside.map(str::to_owned);
+            read(Message::new().number(1, 9).text(2, within).as_bytes(), &mut error);
+            assert_eq!(error.message.as_deref(), expected, "{beside:?} {within:?}");
+        }
+    }
+
+    #[test]
     fn a_reason_of_another_domain_is_none() {
         let info = Message::new().text(1, "TASK_NOT_FOUND").text(2, "example.com");
         assert_eq!(read_all([any("google.rpc.ErrorInfo", info)]).reason, None);
