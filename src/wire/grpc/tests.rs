@@ -163,7 +163,8 @@ fn groups_are_passed_over() {
     let (closed, cut) = ("the end of a group that did not begin", "a message that ends within a field");
     let deep = "messages nested too deep";
     // In the answer, in its task, and in the task's status.
-    let places: [(usize, fn(&[u8]) -> Vec<u8>); 3] = [
+    type Place = (usize, fn(&[u8]) -> Vec<u8>);
+    let places: [Place; 3] = [
         (0, |group| Message::new().message(1, task(3)).as_bytes().iter().chain(group).copied().collect()),
         (1, |group| {
             let task: Vec<u8> = group.iter().chain(task(3).as_bytes()).copied().collect();
