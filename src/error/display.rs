@@ -65,7 +65,7 @@ fn cause(failure: &Failure, error: &CallError, f: &mut fmt::Formatter<'_>) -> fm
         } else if let (Some(Binding::Grpc), Some(status)) = (failure.call.binding(), &peer.status) {
             write!(f, " gRPC {}", escape(status, STATUS_NAME))?;
         }
-        if let Some(status) = failure.seen.status.filter(|status| !status.is_success()) {
+        if let Some(status) = failure.telling_status() {
             write!(f, " under HTTP {}", status.as_u16())?;
         }
         if let Some(message) = &peer.message {
@@ -115,9 +115,9 @@ fn skill(failure: &Failure, error: &CallError, f: &mut fmt::Formatter<'_>) -> fm
     Ok(())
 }
 
-/// A status that is no success, for who looks for the cause.
+/// A status for who looks for the cause.
 fn status(failure: &Failure, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    match failure.seen.status.filter(|status| !status.is_success()) {
+    match failure.telling_status() {
         Some(status) => write!(f, ", HTTP {}", status.as_u16()),
         None => Ok(()),
     }

@@ -82,6 +82,11 @@ pub(crate) struct Seen {
 }
 
 impl Failure {
+    /// The head's status, where it is a part of what went wrong: over gRPC 204 is, too.
+    pub(crate) fn telling_status(&self) -> Option<StatusCode> {
+        self.seen.status.filter(|status| !status.is_success() || self.class == Class::HttpStatus)
+    }
+
     pub(crate) fn new(kind: OutcomeKind, class: Class, what: &'static str, call: Call, elapsed: Duration) -> Self {
         Self {
             kind,

@@ -34,7 +34,7 @@ pub(super) fn of(error: &CallError) -> String {
     if let Some(got) = failure.got.as_deref() {
         let _ = write!(text, " ({})", escape(got, PEER_TEXT));
     }
-    if let Some(status) = error.http_status().filter(|status| !status.is_success()) {
+    if let Some(status) = failure.telling_status() {
         let _ = write!(text, ", HTTP {}", status.as_u16());
     }
     bounded(text)

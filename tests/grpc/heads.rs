@@ -113,6 +113,8 @@ async fn http_statuses_decide_where_grpc_says_nothing() {
             let ended = call(plain(), request, Answer::new(status, media, MockBody::new().data("<html>"))).await;
             assert_eq!(ended.word(), word, "{status} {media}");
             assert_eq!(ended.error().http_status().unwrap().as_u16(), status);
+            // Whoever reads the line is told, though 204 may be a success elsewhere.
+            assert!(ended.error().to_string().contains(&format!("HTTP {status}")), "{}", ended.error());
             assert_eq!(ended.error().grpc_code(), None);
         }
     }

@@ -69,6 +69,29 @@ pub(crate) fn head() -> Vec<u8> {
     headers(&[(":status", "200"), ("content-type", "application/grpc")], false)
 }
 
+/// DATA behind and before padding (RFC 9113 §6.1).
+pub(crate) fn padded_data(payload: &[u8]) -> Vec<u8> {
+    const PADDED: u8 = 8;
+    frame(0, PADDED, STREAM, &[&[9], payload, &[0; 9]].concat())
+}
+
+/// A HEADERS frame cut in two, the second a CONTINUATION.
+pub(crate) fn continued(headers: &[u8]) -> Vec<u8> {
+    const HEAD: usize = 9;
+    let (flags, block) = (headers[4], &headers[HEAD..]);
+    let (first, second) = block.split_at(block.len() / 2);
+    [frame(1, flags & !END_HEADERS, STREAM, first), frame(9, END_HEADERS, STREAM, second)].concat()
+}
+
+/// GOAWAY, which says up to which stream requests were, or may have been, worked on.
+pub(crate) fn go_away(last_stream: u32, code: u32) -> Vec<u8> {
+    frame(7, 0, 0, &[last_stream.to_be_bytes(), code.to_be_bytes()].concat())
+}
+
+pub(crate) fn reset(code: u32) -> Vec<u8> {
+    frame(3, 0, STREAM, &code.to_be_bytes())
+}
+
 pub(crate) fn ping() -> Vec<u8> {
     frame(6, 0, 0, &[7; 8])
 }

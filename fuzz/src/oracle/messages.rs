@@ -2,7 +2,7 @@
 
 use a2a_guard::wire::{GrpcDialect, GrpcExpected, GrpcPayload, PayloadKind, TaskState, grpc::frame::PREFIX};
 
-use super::proto::{self, Level, Payload};
+use super::proto::{self, Payload};
 
 /// The messages in a body.
 #[derive(Debug)]
@@ -54,8 +54,6 @@ pub enum Reading {
     Valid(Said),
     Malformed,
     Violation,
-    /// Readers differ.
-    Unknown,
 }
 
 #[derive(Debug, Default)]
@@ -70,15 +68,6 @@ pub struct Said {
 /// Reads a message that is all there.
 #[must_use]
 pub fn read(expected: GrpcExpected, bytes: &[u8]) -> Reading {
-    let level = match expected.payload {
-        GrpcPayload::SendResult => Level::Answer { is_event: false },
-        GrpcPayload::StreamEvent => Level::Answer { is_event: true },
-        GrpcPayload::Task => Level::Task,
-        GrpcPayload::Other => Level::Leaf,
-    };
-    if proto::has_group(bytes, level) {
-        return Reading::Unknown;
-    }
     let is_v03 = expected.dialect == GrpcDialect::V03;
     let decoded = match expected.payload {
         GrpcPayload::SendResult => proto::send_result(bytes),

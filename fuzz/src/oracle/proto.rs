@@ -3,7 +3,7 @@
 
 use prost::{
     Message as _, Oneof,
-    encoding::{WireType, decode_key, decode_varint},
+    encoding::{DecodeContext, WireType, decode_key, decode_varint, skip_field},
 };
 
 #[derive(Clone, PartialEq, prost::Message)]
@@ -173,34 +173,6 @@ pub fn anything(bytes: &[u8]) -> Result<(), prost::DecodeError> {
     <()>::decode(bytes)
 }
 
-/// A message that is read, by what it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Level {
-    /// The answer to a send, or an event of a stream.
-    Answer { is_event: bool },
-    /// A task, or a status update.
-    Task,
-    /// One in which no other is read.
-    Leaf,
-}
-
-/// Is there a group, which proto3 has not, but which prost passes over, in a message that is read?
-#[must_use]
-pub fn has_group(bytes: &[u8], level: Level) -> bool {
-    fields(bytes).any(|(number, wire, value)| {
-        let inner = match (level, number) {
-            (Level::Answer { .. }, 1) | (Level::Answer { is_event: true }, 3) => Level::Task,
-            (Level::Answer { .. }, 2) | (Level::Answer { is_event: true }, 4) | (Level::Task, 3) => Level::Leaf,
-            _ => return matches!(wire, WireType::StartGroup | WireType::EndGroup),
-        };
-        match wire {
-            WireType::StartGroup | WireType::EndGroup => true,
-            WireType::LengthDelimited => has_group(value, inner),
-            _ => false,
-        }
-    })
-}
-
 /// Does the message of an answer that is one hold anything: an id, a role, or parts?
 #[must_use]
 pub fn has_content(bytes: &[u8], is_event: bool) -> bool {
@@ -225,7 +197,11 @@ fn fields(bytes: &[u8]) -> impl Iterator<Item = (u32, WireType, &[u8])> {
     std::iter::from_fn(move || {
         let (number, wire) = decode_key(&mut rest).ok()?;
         let length = match wire {
-            WireType::StartGroup | WireType::EndGroup => 0,
+            WireType::EndGroup => return None,
+            WireType::StartGroup => {
+                skip_field(wire, number, &mut rest, DecodeContext::default()).ok()?;
+                0
+            }
             WireType::Varint => {
                 decode_varint(&mut rest).ok()?;
                 0

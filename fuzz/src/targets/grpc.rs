@@ -116,7 +116,6 @@ fn assert_unary(expected: GrpcExpected, has_coding: bool, messages: &Messages<'_
         return assert!(allowed, "{end:?}");
     }
     match (read(expected, message), end) {
-        (Reading::Unknown, _) => {}
         (Reading::Malformed, GrpcEnd::Flawed(Flaw::Malformed(_))) => {}
         (Reading::Violation, GrpcEnd::Flawed(Flaw::Violation(_))) => {}
         (Reading::Valid(said), GrpcEnd::Message) => assert_is(&said, facts.as_ref().expect("facts")),
@@ -191,7 +190,6 @@ fn assert_stream(expected: GrpcExpected, has_coding: bool, messages: &Messages<'
             continue;
         }
         let said = match (read(expected, message), kind) {
-            (Reading::Unknown, _) => return,
             (Reading::Malformed, StepKind::Flawed(Flaw::Malformed(_))) => return,
             (Reading::Violation, StepKind::Flawed(Flaw::Violation(_))) => return,
             (Reading::Valid(said), StepKind::Event) => said,

@@ -26,8 +26,8 @@ pub(super) fn decode(text: &[u8]) -> Option<Vec<u8>> {
 /// Whether even a strict reader can decode a text: nothing in it stands for no byte, and padding, if there is any, is whole.
 pub(super) fn is_canonical(text: &[u8]) -> bool {
     let bare = match text {
-        [bare @ .., b'=', b'='] if text.len() % 4 == 0 => bare,
-        [bare @ .., b'='] if text.len() % 4 == 0 => bare,
+        [bare @ .., b'=', b'='] if text.len().is_multiple_of(4) => bare,
+        [bare @ .., b'='] if text.len().is_multiple_of(4) => bare,
         _ => text,
     };
     let mut bits = Some(0);

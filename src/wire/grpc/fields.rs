@@ -1,14 +1,15 @@
 //! The fields of a small message that lies in memory whole.
 
 use super::varint::Varint;
+use super::walk::behind_group;
 
 /// A field's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Value<'a> {
     Number(u64),
     Bytes(&'a [u8]),
-    /// Of a fixed size, which nothing here asks for.
-    Fixed,
+    /// Of a fixed size, or a group, which nothing here asks for.
+    Other,
 }
 
 /// Number and value of each field, up to the first that is not understood.
@@ -37,6 +38,10 @@ fn field<'a>(rest: &mut &'a [u8]) -> Option<(u32, Value<'a>)> {
             *rest = behind;
             Value::Bytes(bytes)
         }
+        3 => {
+            *rest = behind_group(tag >> 3, rest, 0).ok()?;
+            Value::Other
+        }
         5 => skip(rest, 4)?,
         _ => return None,
     };
@@ -49,5 +54,5 @@ fn number(rest: &mut &[u8]) -> Option<u64> {
 
 fn skip<'a>(rest: &mut &'a [u8], len: usize) -> Option<Value<'a>> {
     *rest = rest.get(len..)?;
-    Some(Value::Fixed)
+    Some(Value::Other)
 }

@@ -36,9 +36,9 @@
 //! | `ListTaskPushNotificationConfigs` (0.3: `…Config`) | tenant 4, task_id 1 | parent 1 |
 //! | `GetExtendedAgentCard` (0.3: `GetAgentCard`) | tenant 1 | |
 //!
-//! Readers of proto3 take fields in any order, the last of a kind, and unknown ones as if they were not there; so do these.
-//! What they refuse: groups, which proto3 has not; a field of another type than its own; a length that goes on behind the
-//! end of its message; strings that are read and are no UTF-8.
+//! Readers of proto3 take fields in any order, the last of a kind, and unknown ones, groups among them, as if they were not
+//! there; so do these. What they refuse: a field of another type than its own; a group without its end, or one that did not
+//! begin; a length that goes on behind the end of its message; strings that are read and are no UTF-8.
 
 mod answer;
 mod base64;
@@ -47,6 +47,7 @@ mod details;
 pub mod encode;
 mod fields;
 pub mod frame;
+mod group;
 pub mod request;
 pub mod status;
 pub mod stream;

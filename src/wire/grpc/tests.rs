@@ -144,16 +144,77 @@ fn unknown_fields_are_passed_over() {
     assert_eq!((end, facts.task_id.as_str()), (GrpcEnd::Message, "task-1"));
 }
 
+/// What a unary judge says of a message, in any cut.
+fn of_bytes(bytes: &[u8]) -> GrpcEnd {
+    let framed = framed(bytes);
+    let whole = unary(expected(SendResult, V1), &framed, usize::MAX).0;
+    for cut in 1..framed.len() {
+        assert_eq!(unary(expected(SendResult, V1), &framed, cut).0, whole, "{cut}");
+    }
+    whole
+}
+
+/// Every reader passes over a group that it does not know, as over any other field.
+#[test]
+fn groups_are_passed_over() {
+    let nested = |levels: usize| [vec![0x7b; levels], vec![0x7c; levels]].concat();
+    let about_a_field = |levels: usize| [vec![0x7b; levels], vec![0x08, 1], vec![0x7c; levels]].concat();
+    let of_all_types = b"\x7b\x08\xff\x01\x0a\x03abc\x0d1234\x0912345678\xa3\x06\xa4\x06\x7c";
+    let (closed, cut) = ("the end of a group that did not begin", "a message that ends within a field");
+    let deep = "messages nested too deep";
+    // In the answer, in its task, and in the task's status.
+    type Place = (usize, fn(&[u8]) -> Vec<u8>);
+    let places: [Place; 3] = [
+        (0, |group| Message::new().message(1, task(3)).as_bytes().iter().chain(group).copied().collect()),
+        (1, |group| {
+            let task: Vec<u8> = group.iter().chain(task(3).as_bytes()).copied().collect();
+            Message::new().bytes(1, &task).as_bytes().to_vec()
+        }),
+        (2, |group| {
+            let status: Vec<u8> = group.iter().chain(&[0x08, 3]).copied().collect();
+            let task = Message::new().text(1, "task-1").bytes(3, &status);
+            Message::new().message(1, task).as_bytes().to_vec()
+        }),
+    ];
+    for (depth, place) in places {
+        for group in [&b"\x7b\x7c"[..], of_all_types, &nested(100 - depth), &about_a_field(99 - depth)] {
+            assert_eq!(of_bytes(&place(group)), GrpcEnd::Message, "{depth}: {group:?}");
+        }
+        for (group, why) in [
+            (&b"\x7c"[..], closed),
+            (b"\x7b\x84\x01", closed),
+            (b"\x7b\xa3\x06\x7c", closed),
+            (b"\x7b\x7e\x7c", "a wire type that there is not"),
+            (b"\x7b\x03\x7c", "a field number out of range"),
+            (&nested(101 - depth), deep),
+            (&about_a_field(100 - depth), deep),
+            (&[0x7b; 1_000_000], deep),
+        ] {
+            assert_eq!(of_some(&place(group)), malformed(why), "{depth}: {:?}", &group[..group.len().min(10)]);
+        }
+    }
+    for open in [&b"\x7b"[..], b"\x7b\x08", b"\x7b\x08\x01", b"\x7b\xa3\x06\xa4\x06"] {
+        assert_eq!(of_bytes(&places[0].1(open)), malformed(cut), "{open:?}");
+    }
+    // What looks like its end stands behind the end of the message that it is in.
+    assert_eq!(of_bytes(b"\x0a\x02\x7b\x08\x01\x7c"), malformed(cut));
+    // A message that is known to be none of a group.
+    assert_eq!(of_bytes(b"\x0a\x03\x1b\x1c\x00"), malformed("a field of another type than its own"));
+}
+
+/// The same in a few cuts, for what is long.
+fn of_some(bytes: &[u8]) -> GrpcEnd {
+    let framed = framed(bytes);
+    let whole = unary(expected(SendResult, V1), &framed, usize::MAX).0;
+    for cut in [1, 2, 7, 1000] {
+        assert_eq!(unary(expected(SendResult, V1), &framed, cut).0, whole, "{cut}");
+    }
+    whole
+}
+
 #[test]
 fn hostile_bytes_are_refused() {
-    let of = |bytes: &[u8]| {
-        let framed = framed(bytes);
-        let whole = unary(expected(SendResult, V1), &framed, usize::MAX).0;
-        for cut in 1..framed.len() {
-            assert_eq!(unary(expected(SendResult, V1), &framed, cut).0, whole, "{cut}");
-        }
-        whole
-    };
+    let of = of_bytes;
     let past = malformed("a field that goes on behind the end of its message");
     let cut = malformed("a message that ends within a field");
     assert_eq!(of(b"\x0a\xff\xff\xff\xff\x0f"), past); // 4 GiB are announced
@@ -167,7 +228,7 @@ fn hostile_bytes_are_refused() {
     assert_eq!(of(b"\x39\x01\x02"), past);
     assert_eq!(of(b"\x0a\x01\x80\x80"), cut); // the varint would end in the message around
     assert_eq!(of(&[0xff; 20]), malformed("a varint of more than 64 bits"));
-    assert_eq!(of(b"\x0b\x0c"), malformed("a group, which proto3 has not"));
+    assert_eq!(of(b"\x0b\x0c"), malformed("a field of another type than its own"));
     assert_eq!(of(b"\x0e\x00"), malformed("a wire type that there is not"));
     assert_eq!(of(b"\x7e\x00"), malformed("a wire type that there is not"));
     assert_eq!(of(b"\x02\x00"), malformed("a field number out of range"));
@@ -377,7 +438,7 @@ mod reference {
     enum Value<'a> {
         Number(u64),
         Bytes(&'a [u8]),
-        Fixed,
+        Other,
     }
 
     fn varint(bytes: &mut &[u8]) -> Option<u64> {
@@ -392,31 +453,41 @@ mod reference {
         None
     }
 
+    fn take<'a>(bytes: &mut &'a [u8], len: u64) -> Option<&'a [u8]> {
+        let (taken, rest) = bytes.split_at_checked(usize::try_from(len).ok()?)?;
+        *bytes = rest;
+        Some(taken)
+    }
+
+    /// The next field; `Err` with the number of a group that ends.
+    fn field<'a>(bytes: &mut &'a [u8]) -> Option<Result<(u32, Value<'a>), u32>> {
+        let tag = u32::try_from(varint(bytes)?).ok()?;
+        let number = Some(tag >> 3).filter(|number| *number > 0)?;
+        let value = match tag & 7 {
+            0 => Value::Number(varint(bytes)?),
+            1 => take(bytes, 8).map(|_| Value::Other)?,
+            2 => {
+                let len = varint(bytes)?;
+                Value::Bytes(take(bytes, len)?)
+            }
+            3 => loop {
+                match field(bytes)? {
+                    Ok(_) => {}
+                    Err(end) if end == number => break Value::Other,
+                    Err(_) => return None,
+                }
+            },
+            4 => return Some(Err(number)),
+            5 => take(bytes, 4).map(|_| Value::Other)?,
+            _ => return None,
+        };
+        Some(Ok((number, value)))
+    }
+
     fn fields(mut bytes: &[u8]) -> Option<Vec<(u32, Value<'_>)>> {
         let mut all = Vec::new();
         while !bytes.is_empty() {
-            let tag = u32::try_from(varint(&mut bytes)?).ok()?;
-            let mut take = |len: usize| {
-                let (taken, rest) = bytes.split_at_checked(len)?;
-                bytes = rest;
-                Some(taken)
-            };
-            let value = match tag & 7 {
-                1 => take(8).map(|_| Value::Fixed)?,
-                5 => take(4).map(|_| Value::Fixed)?,
-                0 => Value::Number(varint(&mut bytes)?),
-                2 => {
-                    let len = usize::try_from(varint(&mut bytes)?).ok()?;
-                    let (taken, rest) = bytes.split_at_checked(len)?;
-                    bytes = rest;
-                    Value::Bytes(taken)
-                }
-                _ => return None,
-            };
-            if tag >> 3 == 0 {
-                return None;
-            }
-            all.push((tag >> 3, value));
+            all.push(field(&mut bytes)?.ok()?);
         }
         Some(all)
     }
@@ -482,12 +553,14 @@ mod reference {
 /// Any field of a message, known or not, with a value of any type.
 fn any_field(inner: BoxedStrategy<Vec<u8>>) -> BoxedStrategy<Vec<u8>> {
     let number = prop_oneof![5 => 1_u32..7, 1 => 7_u32..2000];
+    let group = inner.clone();
     let value = prop_oneof![
         3 => inner.prop_map(|bytes| (2, bytes)),
         2 => "[a-zé]{0,12}".prop_map(|text| (2, text.into_bytes())),
         2 => prop_oneof![0_u64..10, any::<u64>()].prop_map(|number| (0, Message::new().number(1, number).as_bytes()[1..].to_vec())),
         1 => any::<[u8; 8]>().prop_map(|bytes| (1, bytes.to_vec())),
         1 => any::<[u8; 4]>().prop_map(|bytes| (5, bytes.to_vec())),
+        1 => group.prop_map(|bytes| (3, bytes)),
     ];
     (number, value)
         .prop_map(|(number, (wire, value))| {
@@ -497,6 +570,9 @@ fn any_field(inner: BoxedStrategy<Vec<u8>>) -> BoxedStrategy<Vec<u8>> {
                 super::varint::put(&mut bytes, value.len() as u64);
             }
             bytes.extend(value);
+            if wire == 3 {
+                super::varint::put(&mut bytes, u64::from(number << 3 | 4));
+            }
             bytes
         })
         .boxed()

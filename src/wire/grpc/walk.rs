@@ -3,6 +3,7 @@
 //! A [`Reader`] says of each field whether to walk into it, to read it, or to pass it over. What it never walks into is
 //! passed over as bytes, so that the depth of a message is that of the reader, not of the peer.
 
+use super::group::{CLOSED, Groups};
 use super::varint::{Malformed, Varint};
 
 /// So deep do readers go: request, message, metadata, entry, value.
@@ -38,13 +39,12 @@ pub(super) trait Reader {
     fn leave(&mut self, _scope: Scope) {}
 }
 
-const GROUP: Malformed = "a group, which proto3 has not";
 const WIRE_TYPE: Malformed = "a wire type that there is not";
 const TYPE: Malformed = "a field of another type than its own";
 const NUMBER: Malformed = "a field number out of range";
 const PAST_END: Malformed = "a field that goes on behind the end of its message";
 pub(super) const CUT: Malformed = "a message that ends within a field";
-const DEEP: Malformed = "messages nested too deep";
+pub(super) const DEEP: Malformed = "messages nested too deep";
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Level {
@@ -60,7 +60,7 @@ enum Step {
     Bytes { left: u32, slot: Option<Slot>, first: bool },
 }
 
-/// Walks one message. Its memory is fixed.
+/// Walks one message. Its memory is fixed, and bounded where there are groups.
 #[derive(Clone, Debug)]
 pub(super) struct Walk {
     /// Bytes taken so far.
@@ -70,6 +70,7 @@ pub(super) struct Walk {
     depth: u8,
     varint: Varint,
     step: Step,
+    groups: Groups,
 }
 
 impl Walk {
@@ -82,6 +83,7 @@ impl Walk {
             depth: 0,
             varint: Varint { value: 0, shift: 0 },
             step: Step::Tag,
+            groups: Groups::new(),
         }
     }
 
@@ -92,6 +94,7 @@ impl Walk {
         self.depth = 0;
         self.varint = Varint::default();
         self.step = Step::Tag;
+        self.groups.clear();
     }
 
     /// Reads on. All bytes belong to the message.
@@ -103,14 +106,18 @@ impl Walk {
         loop {
             match self.step {
                 Step::Tag => {
-                    while self.at == self.level.end && self.depth > 0 {
+                    while self.at == self.level.end && self.depth > 0 && !self.groups.is_open() {
                         self.leave(reader)?;
                     }
                     if rest.is_empty() {
                         return Ok(());
                     }
                     let Some(tag) = self.varint(&mut rest)? else { return Ok(()) };
-                    self.step = step_of(tag, self.level.scope, reader)?;
+                    self.step = match tag & 7 {
+                        3 | 4 => self.group(tag, reader)?,
+                        _ if self.groups.is_open() => self.in_group(tag)?,
+                        _ => step_of(tag, self.level.scope, reader)?,
+                    };
                     if let Step::Bytes { left, .. } = self.step
                         && left > self.room()
                     {
@@ -164,11 +171,8 @@ impl Walk {
     {
         // A message that ends in an empty one, or in an empty string, has a step to go.
         self.feed(&[], reader)?;
-        if matches!(self.step, Step::Tag) && self.varint.shift == 0 && self.at == self.level.end && self.depth == 0 {
-            Ok(())
-        } else {
-            Err(CUT)
-        }
+        let is_whole = self.varint.shift == 0 && self.at == self.level.end && self.depth == 0;
+        if matches!(self.step, Step::Tag) && is_whole && !self.groups.is_open() { Ok(()) } else { Err(CUT) }
     }
 
     /// What is left of the message that is being walked.
@@ -190,6 +194,34 @@ impl Walk {
             return Err(CUT);
         }
         Ok(value)
+    }
+
+    /// A group begins or ends.
+    #[cold]
+    fn group<R>(&mut self, tag: u64, reader: &mut R) -> Result<Step, Malformed>
+    where
+        R: Reader,
+    {
+        let number = number_of(tag)?;
+        let take = if self.groups.is_open() { Take::Skip } else { reader.field(self.level.scope, number) };
+        match (tag & 7, take) {
+            (4, _) => self.groups.end(number)?,
+            (_, Take::Skip) => self.groups.begin(number, self.depth.into())?,
+            _ => return Err(TYPE),
+        }
+        Ok(Step::Tag)
+    }
+
+    /// A field in a group: nobody asks about it.
+    #[cold]
+    fn in_group(&self, tag: u64) -> Result<Step, Malformed> {
+        number_of(tag)?;
+        self.groups.field(self.depth.into())?;
+        Ok(match tag & 7 {
+            0 => Step::Number(None),
+            2 => Step::Length(Take::Skip),
+            wire => Step::Bytes { left: fixed(wire, Take::Skip)?, slot: None, first: true },
+        })
     }
 
     fn enter(&mut self, level: Level) -> Result<(), Malformed> {
@@ -251,9 +283,39 @@ where
                 reader.number(slot, value);
             }
             (0, Take::Skip) => (_, rest) = varint(behind)?,
+            (3, Take::Skip) => rest = behind_group(number, behind, depth)?,
             (wire, take) => (_, rest) = split(behind, u64::from(fixed(wire, take)?))?,
         }
     }
+}
+
+/// What is behind a group that began, `depth` messages deep.
+#[cold]
+pub(super) fn behind_group(number: u32, rest: &[u8], depth: usize) -> Result<&[u8], Malformed> {
+    let mut groups = Groups::new();
+    groups.begin(number, depth)?;
+    let mut rest = rest;
+    while groups.is_open() {
+        let (tag, behind) = varint(rest)?;
+        let number = number_of(tag)?;
+        rest = behind;
+        match tag & 7 {
+            3 => groups.begin(number, depth)?,
+            4 => groups.end(number)?,
+            wire => {
+                groups.field(depth)?;
+                rest = match wire {
+                    0 => varint(rest)?.1,
+                    2 => {
+                        let (len, behind) = varint(rest)?;
+                        split(behind, len)?.1
+                    }
+                    wire => split(rest, u64::from(fixed(wire, Take::Skip)?))?.1,
+                };
+            }
+        }
+    }
+    Ok(rest)
 }
 
 /// A value of this length, and what is behind it.
@@ -309,8 +371,8 @@ fn fixed(wire: u64, take: Take) -> Result<u32, Malformed> {
     match (wire, take) {
         (1, Take::Skip) => Ok(8),
         (5, Take::Skip) => Ok(4),
-        (0 | 1 | 5, _) => Err(TYPE),
-        (3 | 4, _) => Err(GROUP),
+        (0 | 1 | 3 | 5, _) => Err(TYPE),
+        (4, _) => Err(CLOSED),
         _ => Err(WIRE_TYPE),
     }
 }

@@ -128,6 +128,18 @@ async fn a_stream_that_was_refused_unread_may_be_sent_again() {
     }
 }
 
+/// GOAWAY takes back the streams above the last that it names. This one was read.
+#[tokio::test]
+async fn a_stream_that_was_read_before_the_agent_went_away_may_not() {
+    for reason in [Reason::NO_ERROR, Reason::PROTOCOL_ERROR, Reason::INTERNAL_ERROR, Reason::REFUSED_STREAM] {
+        for status in refused(Script::silent(End::GoAway(reason))).await {
+            let word = "transport/connection_lost";
+            let error = expect(&status, Code::Unavailable, "AGENT_UNREACHABLE", "a2a-guard", word);
+            assert_eq!(error.retry(), Retry::Unsafe, "{reason}: {error}");
+        }
+    }
+}
+
 #[tokio::test]
 async fn a_service_that_is_not_a2as() {
     let peer = Peer::serve([Script::silent(End::Hang)]).await.unwrap();
