@@ -3,15 +3,17 @@
 use std::time::Duration;
 
 use a2a_guard::{
-    Binding, Call, CardFailure,
-    card::{AgentInterface, CardFlaw},
+    Binding, Call, CallBody, CallError, CallLayer, CardFailure, Operation, ProtocolVersion,
+    card::{AgentInterface, CardFlaw, ClientSpeaks},
     card_consistency::{CardAsk, CardStore, HeldCard, NegativeTtl, Resolution, Resolve, Route},
 };
 use bytes::Bytes;
+use http::Uri;
 use http_body_util::Full;
 use hyper_util::{client::legacy::Client, rt::TokioExecutor};
 use serde_json::{Value, json};
 use tokio::time::{Instant, timeout};
+use tower::{Layer, ServiceExt, service_fn};
 
 use crate::{
     case::{BoxError, Case},
@@ -48,7 +50,7 @@ impl Refused {
     fn facts(&self) -> Facts {
         match self {
             Self::NoCard(failure) => Facts::of_card(failure),
-            Self::Unusable(flaw) => Facts::of_flaw(flaw.class().as_str(), flaw.field()),
+            Self::Unusable(flaw) => Facts::of_flaw(flaw),
         }
     }
 }
@@ -62,12 +64,13 @@ pub(crate) async fn play(case: &Case, grace: Duration) -> Result<Resolved, BoxEr
     let started = Instant::now();
     let mut complaints = Vec::new();
 
-    let mut last = timeout(case.total() + grace, resolve(case, &store)).await??;
+    let speaks = case.speaks()?;
+    let mut last = timeout(case.total() + grace, resolve(case, &store, &speaks)).await??;
     complaints.extend(detour(case, &last).await?);
     let mut asked_before = 0;
     if peer.requests().len() < exchanges {
         asked_before = peer.requests().len();
-        last = timeout(case.total() + grace, resolve(case, &store)).await??;
+        last = timeout(case.total() + grace, resolve(case, &store, &speaks)).await??;
     }
 
     let requests = peer.requests();
@@ -101,19 +104,22 @@ fn store(case: &Case, peer: &Peer) -> Result<CardStore, BoxError> {
     Ok(builder.build()?)
 }
 
-async fn resolve(case: &Case, store: &CardStore) -> Result<Found, BoxError> {
-    let speaks = case.speaks()?;
+async fn resolve(case: &Case, store: &CardStore, speaks: &ClientSpeaks) -> Result<Found, BoxError> {
+    let operation = operation(case).await?;
     let ask = CardAsk::new(case.base().parse()?, case.headers()?).version(speaks.versions.first().copied());
     let held = match store.get(ask).await {
         Ok(held) => held,
         Err(failure) => return Ok(Err(Refused::NoCard(failure))),
     };
-    let (index, interface) = match held.card().select(&speaks) {
+    let (index, interface) = match held.card().select(speaks) {
         Ok(found) => found,
         Err(flaw) => return Ok(Err(Refused::Unusable(flaw.into()))),
     };
     Ok(match interface.check(&case.origin()?, &a2a_guard::card::UrlPolicy::strict()) {
-        Ok(()) => Ok(selected(&held, index, interface)),
+        Ok(()) => match operation.map(|operation| held.card().check_operation(operation)) {
+            Some(Err(flaw)) => Err(Refused::Unusable(flaw)),
+            _ => Ok(selected(&held, index, interface)),
+        },
         Err(flaw) => Err(Refused::Unusable(flaw)),
     })
 }
@@ -137,6 +143,17 @@ fn selected(held: &HeldCard, index: usize, interface: &AgentInterface) -> Facts 
     }
 }
 
+/// The operation that a case names, in whichever dialect.
+async fn operation(case: &Case) -> Result<Option<Operation>, BoxError> {
+    let Some(method) = case.operation() else { return Ok(None) };
+    let body = json!({"jsonrpc": "2.0", "id": 1, "method": method}).to_string();
+    let request = http::Request::post(case.base()).header("content-type", "application/json");
+    let naming = CallLayer::new().layer(service_fn(async |request: http::Request<CallBody<Full<Bytes>>>| {
+        Ok::<_, CallError>(request.extensions().get::<Call>().and_then(Call::operation))
+    }));
+    Ok(naming.oneshot(request.body(Full::from(body))?).await?)
+}
+
 /// The route that a call takes has to lead to the same interface, or to fail for the same reason.
 async fn detour(case: &Case, direct: &Found) -> Result<Option<String>, BoxError> {
     let speaks = case.speaks()?;
@@ -153,6 +170,17 @@ async fn detour(case: &Case, direct: &Found) -> Result<Option<String>, BoxError>
         _ => None,
     };
     let Some(call) = call else { return Ok(None) };
+    // A call that is written in 0.3 may go to an agent of 0.2, which had the spelling before.
+    let older;
+    let direct = match (call.binding(), call.version()) {
+        (Some(binding), Some(ProtocolVersion::V0_3)) if !speaks.versions.contains(&ProtocolVersion::V0_2) => {
+            let written = ClientSpeaks::new([binding], [ProtocolVersion::V0_3, ProtocolVersion::V0_2]);
+            let peer = Peer::serve(case.scripts()?).await?;
+            older = resolve(case, &store(case, &peer)?, &written).await?;
+            &older
+        }
+        _ => direct,
+    };
     let peer = Peer::serve(case.scripts()?).await?;
     let is_grpc = call.binding() == Some(Binding::Grpc);
     let operation = if is_grpc { "lf.a2a.v1.A2AService/SendMessage" } else { "message:send" };
@@ -170,10 +198,12 @@ async fn detour(case: &Case, direct: &Found) -> Result<Option<String>, BoxError>
             // Over gRPC, host and port are all that a URL says.
             let same = match of("authority").filter(|_| is_grpc) {
                 Some(authority) => uri.authority().is_some_and(|there| there.as_str() == authority),
-                None => uri.to_string().starts_with(url.trim_end_matches('/')),
+                None => leads_to(&uri, url),
             };
             (!same).then(|| format!("the route leads to {uri}, and {url} was selected"))
         }
+        // What an agent can do is asked of its own card, when the call has got there.
+        (Err(refused), Resolution::To(_)) if refused.class() == "capability_missing" => None,
         (Err(refused), Resolution::Refused(failure)) => {
             let (direct, routed) = (refused.class(), failure.class().as_str());
             (direct != routed).then(|| format!("the route fails as {routed}, the selection as {direct}"))
@@ -181,6 +211,13 @@ async fn detour(case: &Case, direct: &Found) -> Result<Option<String>, BoxError>
         (_, resolution) => Some(format!("the route comes to {resolution:?}")),
     };
     Ok(complaint)
+}
+
+/// Whether a call to `uri` goes to the interface at `url`: the operation's path may stand behind its own.
+fn leads_to(uri: &Uri, url: &str) -> bool {
+    let Ok(interface) = url.parse::<Uri>() else { return false };
+    let at = |uri: &Uri| Some((uri.scheme_str()?.to_ascii_lowercase(), uri.authority()?.as_str().to_ascii_lowercase()));
+    at(uri) == at(&interface) && uri.path().starts_with(interface.path().trim_end_matches('/'))
 }
 
 fn headers(request: &Request) -> Value {

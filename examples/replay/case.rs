@@ -7,7 +7,7 @@ use a2a_guard::{
     card::{ClientSpeaks, Origin},
 };
 use bytes::Bytes;
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value, value::RawValue};
 
 use crate::{
@@ -32,9 +32,9 @@ pub(crate) struct Case {
     card: Option<Box<RawValue>>,
     response: Response,
     /// Further exchanges, if the layers make further requests.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     then: Vec<Exchange>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     limits: Bounds,
     pub(crate) expect: Map<String, Value>,
 }
@@ -43,7 +43,7 @@ pub(crate) struct Case {
 struct Request {
     method: String,
     path: String,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     headers: Map<String, Value>,
     /// Sent as it is written in the file; `null` is an empty body.
     body: Option<Box<RawValue>>,
@@ -58,6 +58,7 @@ struct Request {
 struct Want {
     bindings: Vec<String>,
     versions: Vec<String>,
+    operation: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -69,10 +70,11 @@ struct Exchange {
 struct Response {
     /// `null`: no head ever came.
     status: Option<u16>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     headers: Map<String, Value>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     chunks: Vec<Piece>,
+    #[serde(default, deserialize_with = "or_default")]
     end: Ending,
     /// Of an answer over HTTP/2; `{}` is none.
     trailers: Option<Map<String, Value>>,
@@ -80,8 +82,8 @@ struct Response {
 
 #[derive(Debug, Deserialize)]
 struct Piece {
-    #[serde(default)]
-    after_ms: u64,
+    #[serde(default, deserialize_with = "or_default")]
+    after_ms: f64,
     data: Data,
 }
 
@@ -93,9 +95,10 @@ enum Data {
     Repeat { repeat: String, times: u64 },
 }
 
-#[derive(Clone, Copy, Debug, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Ending {
+    #[default]
     Eof,
     Hang,
     Reset,
@@ -123,7 +126,8 @@ pub(crate) type BoxError = Box<dyn std::error::Error + Send + Sync>;
 impl Case {
     /// Reads one case file.
     pub(crate) fn read(path: &Path) -> Result<Self, BoxError> {
-        Ok(serde_json::from_slice(&fs::read(path)?)?)
+        let file = fs::read(path)?;
+        Ok(serde_json::from_slice(file.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&file))?)
     }
 
     /// Why this case cannot be run yet.
@@ -181,6 +185,11 @@ impl Case {
         Ok(ClientSpeaks::new(bindings, versions.iter().map(version).collect::<Result<Vec<_>, _>>()?))
     }
 
+    /// What the caller of a card case is about to do, however it is spelled.
+    pub(crate) fn operation(&self) -> Option<&str> {
+        self.request.want.as_ref()?.operation.as_deref()
+    }
+
     /// The card that a called agent shows to everybody.
     pub(crate) fn card(&self) -> Option<Script> {
         self.card.as_ref().map(|card| Script::json(card.get().to_owned()))
@@ -233,7 +242,8 @@ impl Case {
         let bounds = &self.limits;
         let total = self.total();
         let within = |ms: Option<u64>, otherwise| {
-            Duration::from_millis(ms.unwrap_or(otherwise)).min(total) // more would contradict it
+            // More than the total would contradict it, and nothing is no bound.
+            Duration::from_millis(ms.unwrap_or(otherwise)).min(total).max(Duration::from_millis(1))
         };
         let head = within(bounds.head_ms, 500);
         let mut limits = Limits::within(total)
@@ -242,7 +252,7 @@ impl Case {
             .first_event(within(bounds.first_event_ms, 500))
             .idle(within(bounds.idle_ms, 500))
             .event_gap(within(bounds.event_gap_ms, 500))
-            .linger(within(bounds.linger_ms, 200))
+            .linger(self.linger().max(Duration::from_millis(1)))
             .auth_wait(within(bounds.auth_wait_ms, 800));
         if let Some(bytes) = bounds.max_unary_body {
             limits = limits.max_unary_body(bytes);
@@ -251,6 +261,11 @@ impl Case {
             limits = limits.max_event(bytes);
         }
         limits
+    }
+
+    /// How long a stream may be left open behind its terminal event.
+    pub(crate) fn linger(&self) -> Duration {
+        Duration::from_millis(self.limits.linger_ms.unwrap_or(200)).min(self.total())
     }
 
     /// The bound that ends every call.
@@ -312,7 +327,7 @@ impl Piece {
             Data::Base64 { base64 } => (decode(base64)?, 1),
             Data::Repeat { repeat, times } => (Bytes::from(repeat.clone()), *times),
         };
-        Ok(Chunk::new(data).times(times).after(Duration::from_millis(self.after_ms)))
+        Ok(Chunk::new(data).times(times).after(Duration::try_from_secs_f64(self.after_ms / 1e3)?))
     }
 }
 
@@ -330,21 +345,28 @@ fn binding(name: &str) -> Result<Binding, BoxError> {
 }
 
 /// Each header with its value, or with each of its values where they are a list.
-fn headers(headers: &Map<String, Value>) -> Result<Vec<(&str, &str)>, BoxError> {
+fn headers(headers: &Map<String, Value>) -> Result<Vec<(&str, String)>, BoxError> {
     let mut pairs = Vec::new();
     for (name, value) in headers {
-        match value {
-            Value::String(value) => pairs.push((name.as_str(), value.as_str())),
-            Value::Array(values) => {
-                for value in values {
-                    let value = value.as_str().ok_or("a header is text")?;
-                    pairs.push((name.as_str(), value));
-                }
-            }
-            _ => return Err("a header is text".into()),
+        for value in value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice) {
+            let text = match value {
+                Value::String(text) => text.clone(),
+                Value::Number(number) => number.to_string(),
+                _ => return Err("a header is text".into()),
+            };
+            pairs.push((name.as_str(), text));
         }
     }
     Ok(pairs)
+}
+
+/// What `null` stands for is the same as what is left out.
+fn or_default<'de, D, T>(value: D) -> Result<T, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Default + Deserialize<'de>,
+{
+    Ok(Option::deserialize(value)?.unwrap_or_default())
 }
 
 /// Standard base64, padded or not.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use a2a_guard::{CallError, CardFailure, Outcome, OutcomeKind};
+use a2a_guard::{CallError, Capability, CardFailure, Class, Outcome, OutcomeKind, card::CardFlaw, wire::A2aError};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -109,11 +109,20 @@ impl Facts {
     }
 
     /// A card that was had, and cannot be used.
-    pub(crate) fn of_flaw(class: &'static str, field: Option<&str>) -> Self {
+    pub(crate) fn of_flaw(flaw: &CardFlaw) -> Self {
+        let a2a_error = match flaw {
+            CardFlaw::CapabilityMissing { capability: Capability::PushNotifications, .. } => {
+                Some(A2aError::PushNotificationNotSupported)
+            }
+            CardFlaw::CapabilityMissing { .. } => Some(A2aError::UnsupportedOperation),
+            _ if flaw.class() == Class::UnsupportedVersion => Some(A2aError::VersionNotSupported),
+            _ => None,
+        };
         Self {
             outcome: Some(OutcomeKind::Card.as_str()),
-            class: Some(class),
-            field: field.map(str::to_owned),
+            class: Some(flaw.class().as_str()),
+            a2a_error: a2a_error.map(A2aError::name),
+            field: flaw.field().map(str::to_owned),
             ..Self::default()
         }
     }
@@ -132,6 +141,7 @@ pub(crate) fn asserted(case: &Case) -> Map<String, Value> {
     let expect = case.expect.iter();
     expect
         .filter(|(fact, _)| ASSERTED.contains(&fact.as_str()))
+        .filter(|(fact, value)| !value.is_null() || !["outcome", "class"].contains(&fact.as_str()))
         .map(|(fact, value)| (fact.clone(), value.clone()))
         .collect()
 }

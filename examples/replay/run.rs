@@ -28,7 +28,7 @@ use crate::{
     facts::{Facts, asserted, differences},
     h2_peer,
     loopback::Loopback,
-    peer::{Peer, Request},
+    peer::{Chunk, Peer, Request},
 };
 
 /// A case that has not ended this long after its last bound never will.
@@ -126,7 +126,7 @@ pub(crate) async fn run(case: &Case) -> Line {
     }
     let line = match case.is_of_card() {
         true => card::play(case, GRACE).await.map(|resolved| judge(case, resolved)),
-        false => play(case).await.map(|played| compare(case, played)),
+        false => call(case).await.map(|played| compare(case, played)),
     };
     line.unwrap_or_else(|error| Line::error(case.id.clone(), error))
 }
@@ -188,8 +188,18 @@ impl Store for Found {
     }
 }
 
-/// Serves the case's response, and sends its request through the layers.
-async fn play(case: &Case) -> Result<Played, BoxError> {
+/// Plays a case of a call. What becomes of a skill that it does not name is seen in a second call, which names one: the
+/// first is the case's own.
+async fn call(case: &Case) -> Result<Played, BoxError> {
+    if case.keeps_availability().is_none() || case.names_skill() {
+        return play(case, case.keeps_availability().is_some()).await;
+    }
+    let kept = play(case, true).await?.kept;
+    Ok(Played { kept, ..play(case, false).await? })
+}
+
+/// Serves the case's response, and sends its request through the layers, about a skill that is known if `knowing`.
+async fn play(case: &Case, knowing: bool) -> Result<Played, BoxError> {
     let peer = Agent::serve(case).await?;
     let observed = Arc::new(Mutex::new(Vec::new()));
     let observer = Arc::clone(&observed);
@@ -215,10 +225,7 @@ async fn play(case: &Case) -> Result<Played, BoxError> {
 
     let mut delivered = Delivered::default();
     let mut request = case.request()?.map(Full::new);
-    let known = match case.keeps_availability() {
-        Some(_) => Some(Known::new(&mut request).await?),
-        None => None,
-    };
+    let known = if knowing { Some(Known::new(&mut request).await?) } else { None };
     // The peer has answers for the caller alone, so that nothing is probed.
     let probing = match &known {
         Some(known) => Some(ProbeCacheLayer::without_probes().availability(known.skills.clone()).build()?),
@@ -307,7 +314,8 @@ fn compare(case: &Case, played: Played) -> Line {
     // Where the layer passes an answer as it is, the outcome alone tells what came of the call.
     let success = returned.is_none();
     let error = returned.or_else(|| observed.as_ref()?.error.clone());
-    complaints.extend(bytes_changed(case, &requests, &delivered, error.as_ref(), success));
+    let ended = Ended { success, after: elapsed };
+    complaints.extend(bytes_changed(case, &requests, &delivered, error.as_ref(), ended));
 
     let facts = match (&error, observed) {
         (Some(error), _) => Facts::of_error(error),
@@ -328,7 +336,7 @@ fn bytes_changed(
     requests: &[Request],
     delivered: &Delivered,
     error: Option<&CallError>,
-    success: bool,
+    ended: Ended,
 ) -> Option<String> {
     let (Ok(request), Ok(sent)) = (case.request(), Sent::by(case)) else { return None };
     if requests.first().is_some_and(|first| !same_body(case, &first.body, request.body())) {
@@ -338,7 +346,7 @@ fn bytes_changed(
     if kept.is_some_and(|kept| !contains(&sent.body, &kept.body)) {
         return Some("the error keeps bytes that the peer did not send".to_owned());
     }
-    delivered.complaint(&sent, success)
+    delivered.complaint(&sent, ended, case.linger())
 }
 
 /// Whether a request arrived as it was sent. Where a card names the tenant, it may have been set.
@@ -351,10 +359,19 @@ fn same_body(case: &Case, arrived: &[u8], sent: &[u8]) -> bool {
     arrived == sent || (case.card().is_some() && without_tenant(arrived) == without_tenant(sent))
 }
 
+/// How a call ended, and when.
+#[derive(Clone, Copy)]
+struct Ended {
+    success: bool,
+    after: Duration,
+}
+
 /// What the peer answers first.
 struct Sent {
     status: Option<u16>,
     body: Bytes,
+    /// The places in the body before which the peer waited.
+    waited_at: Vec<usize>,
     trailers: Option<HeaderMap>,
     /// Whether it is a stream of events, the last of which may gain its line end.
     events: bool,
@@ -365,17 +382,31 @@ impl Sent {
         if case.is_grpc() {
             let script = case.h2_scripts()?.swap_remove(0);
             let body = script.body();
+            let waited_at = waited_at(&script.chunks);
             let trailers = match script.end {
                 h2_peer::End::Trailers(trailers) => Some(trailers),
                 _ => None,
             };
-            return Ok(Self { status: script.status, body, trailers, events: false });
+            return Ok(Self { status: script.status, body, waited_at, trailers, events: false });
         }
         let script = case.scripts()?.swap_remove(0);
         let media = script.header_value("content-type").map(str::to_ascii_lowercase);
         let events = media.is_some_and(|media| media.starts_with("text/event-stream"));
-        Ok(Self { status: script.status, body: script.body(), trailers: None, events })
+        let waited_at = waited_at(&script.chunks);
+        Ok(Self { status: script.status, body: script.body(), waited_at, trailers: None, events })
     }
+}
+
+fn waited_at(chunks: &[Chunk]) -> Vec<usize> {
+    let mut at = 0;
+    let mut places = Vec::new();
+    for chunk in chunks {
+        if !chunk.after.is_zero() {
+            places.push(at);
+        }
+        at += chunk.data.len() * usize::try_from(chunk.times).unwrap_or(usize::MAX);
+    }
+    places
 }
 
 /// What the caller got of the peer's response.
@@ -410,15 +441,22 @@ where
 
 impl Delivered {
     /// A success is delivered byte for byte, a failure up to some byte. The last event of a
-    /// stream may have gained the line end that it lacked.
-    fn complaint(&self, sent: &Sent, success: bool) -> Option<String> {
+    /// stream may have gained the line end that it lacked, and a stream that went on behind its terminal event is
+    /// ended as the success it is.
+    fn complaint(&self, sent: &Sent, ended: Ended, linger: Duration) -> Option<String> {
         let Self { status, body, trailers } = self;
+        let cut_short = ended.after >= linger && sent.waited_at.contains(&body.len()) && sent.body.starts_with(body);
+        let success = ended.success && !cut_short;
         let status = (*status)?.as_u16();
         if sent.status != Some(status) {
             return Some(format!("{:?} arrived as {status}", sent.status));
         }
-        // Where the peer sent none, a success that was cut short may have gained some.
-        if success && sent.trailers.is_some() && *trailers != sent.trailers {
+        // Where the peer sent none, a success that was cut short may have gained some; and what the peer says behind a
+        // terminal event unsays nothing.
+        let status_of = |trailers: &Option<HeaderMap>| Some(trailers.as_ref()?.get("grpc-status")?.clone());
+        let unsaid =
+            status_of(trailers).is_some_and(|status| status == "0") && status_of(&sent.trailers) != status_of(trailers);
+        if success && sent.trailers.is_some() && *trailers != sent.trailers && !unsaid {
             return Some(format!("the trailers {:?} arrived as {trailers:?}", sent.trailers));
         }
         let unchanged = match body.strip_prefix(&sent.body[..]) {

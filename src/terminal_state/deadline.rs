@@ -198,7 +198,9 @@ impl Deadlines {
             Phase::Linger => of(since, limits.linger, Class::Success),
             Phase::AuthWait => of(since, limits.auth_wait, Class::Success),
         };
-        if self.total_at < phase.at { self.total() } else { phase }
+        // One that was cut to the total is the total.
+        let is_total = phase.at == self.total_at && phase.bound >= self.total && phase.class != Class::Success;
+        if self.total_at < phase.at || is_total { self.total() } else { phase }
     }
 }
 
@@ -382,6 +384,22 @@ mod tests {
             d.look(t + second * S);
         }
         assert_eq!(due(&d, t), (Class::EventGap, 20 * S));
+    }
+
+    #[test]
+    fn a_bound_that_is_cut_to_the_total_is_the_total() {
+        let now = Instant::now();
+        let mut d = Deadlines::new(now, now, 10 * S, 10 * S);
+        assert_eq!(due(&d, now), (Class::Total, 10 * S));
+        d.set_total(now, 3 * S);
+        d.enter(Phase::FirstEvent);
+        d.look(now);
+        assert_eq!(due(&d, now), (Class::Total, 3 * S));
+        // One of its own that falls together with it is what it is.
+        d.set_total(now, 8 * S);
+        d.enter(Phase::FirstEvent);
+        d.look(now + 5 * S);
+        assert_eq!(due(&d, now), (Class::FirstEvent, 8 * S));
     }
 
     #[test]

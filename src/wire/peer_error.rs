@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
-use super::media_type::MediaType;
+use super::{media_type::MediaType, sse::event_data};
 pub use a2a_error::A2aError;
 
 /// The shape in which an error was written.
@@ -74,6 +74,13 @@ impl PeerError {
         // HTML and plain text never say more than their status.
         if matches!(media, MediaType::Html | MediaType::Text) {
             return None;
+        }
+        // Some servers send the error that refuses a stream as its first event, whatever the status; others as it is.
+        if media == MediaType::EventStream {
+            let data = event_data(bytes);
+            if !data.is_empty() {
+                return Self::parse(&data, MediaType::Json);
+            }
         }
         let body = match serde_json::from_slice(bytes) {
             Ok(Value::Object(body)) => body,
@@ -158,7 +165,7 @@ impl PeerError {
 
     /// `{"error": {…}}`: JSON-RPC's or google.rpc's, told apart by what else stands there.
     fn of_error_object(body: &Map<String, Value>, error: &Map<String, Value>) -> Option<Self> {
-        let code = error.get("code").and_then(Value::as_i64);
+        let code = error.get("code").and_then(integer);
         let has_status = error.get("status").is_some_and(Value::is_string);
         let has_details = error.get("details").is_some_and(Value::is_array);
         let is_json_rpc = body.contains_key("jsonrpc") || code.is_some_and(is_json_rpc_code);
@@ -184,7 +191,7 @@ impl PeerError {
 
     /// `{"code": …, "message": …}`.
     fn of_bare_code(body: &Map<String, Value>) -> Option<Self> {
-        let code = body.get("code").and_then(Value::as_i64)?;
+        let code = body.get("code").and_then(integer)?;
         let message = text_of(body, "message", MESSAGE_MAX)?;
         let has_details = body.get("details").is_some_and(Value::is_array);
         let form = if is_json_rpc_code(code) {
@@ -220,6 +227,17 @@ impl PeerError {
 /// The codes that JSON-RPC keeps for itself and for servers (JSON-RPC 2.0 §5.1).
 fn is_json_rpc_code(code: i64) -> bool {
     (-32768..=-32000).contains(&code)
+}
+
+/// A whole number, also one that is written as `-32001.0` or `-3.2001e4`.
+fn integer(value: &Value) -> Option<i64> {
+    value.as_i64().or_else(|| whole(value.as_f64()?))
+}
+
+/// As an integer, if it is one that has no neighbour which reads the same.
+fn whole(number: f64) -> Option<i64> {
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    (number.fract() == 0.0 && number.abs() < EXACT).then_some(number as i64)
 }
 
 /// The words of an error that has no other form. FastAPI writes a list of them.

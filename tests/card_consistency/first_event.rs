@@ -67,7 +67,7 @@ async fn the_caller_wins_and_its_other_bounds_stay() {
     assert_eq!(bound(heeding(&cards), with(LimitOverrides::default().first_event(s(3)))).await, s(3));
     assert_eq!(bound(heeding(&cards), with(LimitOverrides::default().idle(s(500)))).await, s(90));
     let ended = hanging(heeding(&cards), with(LimitOverrides::default().total(s(10)))).await;
-    assert_eq!(ended.fate(), ("timeout/first_event".into(), s(10)), "cut to the total");
+    assert_eq!(ended.fate(), ("timeout/total".into(), s(10)), "cut to the total");
 }
 
 #[tokio::test(start_paused = true)]

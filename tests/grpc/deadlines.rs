@@ -38,7 +38,7 @@ async fn it_bounds_the_call_as_its_total_does() {
 #[tokio::test(start_paused = true)]
 async fn the_shorter_of_both_counts() {
     let limits = || with(Limits::within(s(3)));
-    assert_eq!(call(limits(), given(get(), "1H"), Answer::never()).await.fate(), fate("timeout/head", s(3)));
+    assert_eq!(call(limits(), given(get(), "1H"), Answer::never()).await.fate(), fate("timeout/total", s(3)));
     let mut own = given(get(), "2S");
     own.extensions_mut().insert(LimitOverrides::default().total(s(1)));
     assert_eq!(call(limits(), own, Answer::never()).await.elapsed, s(1));

@@ -312,6 +312,6 @@ async fn a_span_that_nobody_wants_is_not_opened() {
     read(stack.clone().oneshot(V1.get()).await).await.unwrap();
     assert!(subscribed.events().is_empty(), "a success is told more quietly");
     assert!(stack.oneshot(V1.get()).await.is_err());
-    assert_eq!(subscribed.end().fields["a2a.class"], "head");
+    assert_eq!(subscribed.end().fields["a2a.class"], "total");
     assert!(subscribed.spans().is_empty());
 }

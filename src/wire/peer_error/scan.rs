@@ -1,7 +1,7 @@
 //! Reads what decides of an error without building a tree: of one that was cut or is too large, that nests deeper than a
 //! tree may, or holds escapes that stand for no character.
 
-use super::{ErrorForm, MESSAGE_MAX, PeerError, WORD_MAX, bounded, is_json_rpc_code};
+use super::{ErrorForm, MESSAGE_MAX, PeerError, WORD_MAX, bounded, is_json_rpc_code, whole};
 use crate::wire::json::{JsonKind, JsonScanner, JsonVisitor, Scope, Slot};
 
 const BODY: Scope = Scope(1);
@@ -76,7 +76,10 @@ impl JsonVisitor for Seen {
     }
 
     fn scalar(&mut self, slot: Slot, kind: JsonKind, text: &[u8], _: bool) {
-        let number = || std::str::from_utf8(text).ok().and_then(|text| text.parse().ok());
+        let number = || {
+            let text = std::str::from_utf8(text).ok()?;
+            text.parse().ok().or_else(|| whole(text.parse().ok()?))
+        };
         let words = |max| (kind == JsonKind::String).then(|| bounded(whole_characters(text), max));
         match slot {
             JSONRPC => self.jsonrpc = true,

@@ -34,6 +34,44 @@ fn json_rpc_errors() {
 }
 
 #[test]
+fn a_code_is_a_number_however_it_is_written() {
+    for (text, code) in [
+        ("-32001", Some(-32001)),
+        ("-32001.0", Some(-32001)),
+        ("-3.2001e4", Some(-32001)),
+        ("-320010E-1", Some(-32001)),
+        ("-0", Some(0)),
+        ("-32001.5", None),
+        ("1e300", None),
+        ("99999999999999999999", None),
+        ("9007199254740993", Some(9_007_199_254_740_993)),
+    ] {
+        let body = format!(r#"{{"jsonrpc":"2.0","id":1,"error":{{"code":{text},"message":"no"}}}}"#);
+        assert_eq!(PeerError::parse(body.as_bytes(), MediaType::Json).unwrap().code, code, "{text}");
+        let scanned = PeerError::scan(body.as_bytes()).and_then(|error| error.code);
+        assert_eq!(scanned, code, "{text}, scanned");
+    }
+    let bare = parse(&json!({"code": -32603.0, "message": "no"}));
+    assert_eq!((bare.form, bare.code), (ErrorForm::CodeMessage, Some(-32603)));
+}
+
+#[test]
+fn an_error_in_an_event_is_read_like_one_that_stands_alone() {
+    let error = r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"no"}}"#;
+    for body in [
+        format!("event: error\ndata: {error}\n\n"),
+        format!(": hello\r\n\r\ndata: {error}\r\n\r\n"),
+        format!("data: {error}"),
+        error.replace(",\"error\"", ",\ndata: \"error\"").replacen('{', "data: {", 1),
+        error.to_owned(),
+    ] {
+        let read = PeerError::parse(body.as_bytes(), MediaType::EventStream);
+        assert_eq!(read.unwrap().code, Some(-32602), "{body}");
+    }
+    assert_eq!(PeerError::parse(b": nothing\n\n", MediaType::EventStream), None);
+}
+
+#[test]
 fn rpc_statuses() {
     let bad_request = json!({"@type": "type.googleapis.com/google.rpc.BadRequest", "reason": "NO"});
     let error = parse(&json!({"error": {"code": 400, "status": "FAILED_PRECONDITION", "message": "no",
