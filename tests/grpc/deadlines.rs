@@ -7,7 +7,7 @@ use http_body_util::Full;
 use tower::{Layer, Service, ServiceExt};
 
 use crate::{
-    dialect::{WORKING, answer, artifact, get, ok, send, stream, task},
+    dialect::{WORKING, answer, artifact, bare_task, framed, get, ok, send, stream, task},
     fate,
     mock::{Answer, MockBody, Peer, call, ms, s},
     plain, with,
@@ -52,6 +52,33 @@ async fn a_malformed_one_is_not_there() {
     for timeout in ["", "1s", "1.5S", "123456789S", "-1S"] {
         let ended = call(with(Limits::default().head(s(7))), given(get(), timeout), Answer::never()).await;
         assert_eq!(ended.fate(), fate("timeout/head", s(7)), "{timeout}");
+    }
+}
+
+/// No time at all is a bound like any other, and no time is too long to be one.
+#[tokio::test(start_paused = true)]
+async fn the_extremes_are_bounds_too() {
+    for timeout in ["0n", "0S", "00000000H", "1n"] {
+        for request in [get(), send(), stream()] {
+            let ended = call(plain(), given(request, timeout), Answer::never()).await;
+            assert_eq!(ended.word(), "timeout/total", "{timeout}");
+            assert!(ended.elapsed <= ms(1), "{timeout}: {:?}", ended.elapsed);
+            // What is there already is in time.
+            let ended = call(plain(), given(get(), timeout), answer(ok(&[framed(&bare_task(3))]))).await;
+            assert_eq!(ended.word(), "success/success", "{timeout}");
+        }
+    }
+    for timeout in ["99999999H", "99999999M", "99999999S"] {
+        let ended = call(with(Limits::default().head(s(7))), given(get(), timeout), Answer::never()).await;
+        assert_eq!(ended.fate(), fate("timeout/head", s(7)), "{timeout}");
+        // Whatever is not whole is waited for no longer than the layer itself would.
+        let mut slow = given(send(), timeout).map(|_| MockBody::new().data(&b"\0\0"[..]).hang());
+        slow.extensions_mut().insert(LimitOverrides::default().total(s(3)));
+        let peer = Peer::new([Answer::never()]);
+        let mut stack = CallLayer::new().layer(plain().build().unwrap().layer(peer));
+        let started = tokio::time::Instant::now();
+        stack.ready().await.unwrap().call(slow).await.unwrap_err();
+        assert_eq!(started.elapsed(), s(3), "{timeout}");
     }
 }
 

@@ -6,6 +6,7 @@ use a2a_pb::proto::stream_response::Payload;
 use a2a_pb::proto::{SendMessageResponse, StreamResponse, Task, TaskState, TaskStatus, send_message_response};
 use bytes::Bytes;
 use http::HeaderMap;
+use prost::Message as _;
 use tonic::client::GrpcService;
 use tonic::codegen::{Body as HttpBody, StdError};
 use tonic::{Code, Status};
@@ -194,7 +195,44 @@ fn rows() -> Vec<Row> {
             rows.push(Row { name: name("trailers", way), way, script });
         }
     }
+    rows.extend(odd_rows());
     rows
+}
+
+/// Refusals that stand where none should: behind half a message or several, beside another status, under another status of
+/// HTTP, in a head that goes on.
+fn odd_rows() -> Vec<Row> {
+    let answer = encoded(&SendMessageResponse { payload: Some(send_message_response::Payload::Task(working())) });
+    let no = |script: Script| script.status(9, "no").trailer("x-trailer", "t");
+    let head = || Script::grpc().header("x-head", "h");
+    let in_head = || head().header("grpc-status", "9").header("grpc-message", "no");
+    let under = |status| Script::new(status).header("content-type", "application/grpc").header("x-head", "h");
+    let half = answer[..answer.len() - 3].to_vec();
+    let scripts = [
+        ("behind half a prefix", no(head().chunk(vec![0, 0]))),
+        ("behind half a message", no(head().chunk(half.clone()))),
+        ("behind a message and half a prefix", no(head().chunk(answer.clone()).chunk(vec![0]))),
+        ("behind a message and a half", no(head().chunk(answer.clone()).chunk(half))),
+        ("behind two messages", no(head().chunk([&answer[..], &answer].concat()))),
+        ("behind many frames", answer.iter().fold(head(), |script, byte| script.chunk(vec![*byte])).status(9, "no")),
+        ("in a head that goes on", in_head().chunk(answer.clone())),
+        ("in a head that goes on, and all is well", in_head().chunk(answer.clone()).status(0, "")),
+        ("in a head that hangs", in_head().chunk(answer.clone()).end(End::Hang)),
+        ("under 500", no(under(500))),
+        ("under 503", no(under(503))),
+        ("under 401, in the head", under(401).header("grpc-status", "9").header("grpc-message", "no")),
+        ("in a page", Script::new(200).header("content-type", "text/html").header("grpc-status", "9").chunk("<html>")),
+        ("before good news", no(head()).trailer("grpc-status", "0")),
+        ("before another", no(head()).trailer("grpc-status", "5").trailer("grpc-message", "not this")),
+        (
+            "with two details",
+            no(head()).trailer("grpc-status-details-bin", "CAk").trailer("grpc-status-details-bin", "CAU"),
+        ),
+    ];
+    let rows = scripts.into_iter().flat_map(|(name, script)| {
+        [Way::Unary, Way::Stream].map(|way| Row { name: format!("{name}, {way:?}"), way, script: script.clone() })
+    });
+    rows.collect()
 }
 
 /// What a client sees in the end. A stream may fail when it is asked for or when it is read.
@@ -251,9 +289,11 @@ async fn a_success_is_seen_as_without_the_layers() {
     };
     let unary = SendMessageResponse { payload: Some(send_message_response::Payload::Task(done.clone())) };
     let stream = [working(), done].map(|task| encoded(&StreamResponse { payload: Some(Payload::Task(task)) }));
+    // What only a later version knows, a group for one.
+    let unary = framed([&unary.encode_to_vec()[..], b"\x7b\x08\x01\x7c\x78\x01"].concat());
     let head = || Script::grpc().header("x-head", "h").header("x-both", "head");
     let ended = |script: Script| script.status(0, "").trailer("x-trailer", "t").trailer("x-both", "trailer");
-    let unary = ended(head().chunk(encoded(&unary)));
+    let unary = ended(head().chunk(unary));
     let stream = ended(head().chunk(stream.concat()));
     let peer = Peer::serve([unary.clone(), stream.clone(), unary, stream]).await.unwrap();
     let origin = format!("http://{}", peer.addr());
