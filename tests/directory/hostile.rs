@@ -4,9 +4,9 @@ use std::time::{Duration, Instant};
 
 use a2a_guard::{
     Guard,
-    directory::{Grant, Need, PermissionRules},
+    directory::{DelegateLayer, Grant, Need, PermissionRules},
 };
-use http::Request;
+use http::{HeaderName, Request};
 use http_body_util::Full;
 use serde_json::json;
 use tower::{Layer, ServiceExt};
@@ -59,6 +59,28 @@ async fn what_the_callers_own_url_says_stays_behind() {
             .unwrap();
     good(mesh.call(call).await);
     assert_eq!(mesh.agents.got()[0].uri, "https://a.example/message:send?historyLength=2&A2A-Version=1.0");
+}
+
+/// On whose behalf it is goes along, or nothing does.
+#[tokio::test(start_paused = true)]
+async fn a_caller_that_cannot_be_named_is_not_left_out() {
+    let mesh = mesh(&["a"], |builder| builder).await;
+    mesh.set("a", Does::Work(Duration::ZERO));
+    let layer = || DelegateLayer::new(mesh.directory.clone()).caller_header(HeaderName::from_static("x-caller"));
+    for (caller, travels) in [("orders", true), ("Bestellungen-Köln", true), ("orders\r\nx-admin: yes", false)] {
+        let mut call = request(SEND);
+        call.extensions_mut().insert(Need::skill("x").caller(caller));
+        let answer = mesh.call_with(layer(), call).await;
+        let got = mesh.agents.got();
+        assert_eq!((answer.is_ok(), got.len()), (travels, usize::from(travels)), "{caller:?}");
+        match got.first() {
+            Some(got) => assert_eq!(got.headers["x-caller"].as_bytes(), caller.as_bytes()),
+            None => {
+                let error = answer.unwrap_err().to_string();
+                assert!(error.contains("unwritable: the caller"), "{error}");
+            }
+        }
+    }
 }
 
 /// Several agents at one host: the one whose interface was called is the one that is doubted.
