@@ -6,7 +6,7 @@ use a2a_guard::{
     Guard,
     directory::{DelegateLayer, Grant, Need, PermissionRules},
 };
-use http::{HeaderName, Request};
+use http::{HeaderName, HeaderValue, Request};
 use http_body_util::Full;
 use serde_json::json;
 use tower::{Layer, ServiceExt};
@@ -126,7 +126,7 @@ async fn a_pause_that_is_asked_for_makes_no_work_undone() {
     }
 }
 
-/// A test goes where the work would: to the same tenant.
+/// A test goes where the work would: to the same tenant, on the same caller's behalf.
 #[tokio::test(start_paused = true)]
 async fn a_test_is_made_as_the_tenant_that_the_work_would_be_for() {
     for (binding, url) in [("JSONRPC", "https://a.example/rpc"), ("HTTP+JSON", "https://a.example/rest")] {
@@ -145,10 +145,17 @@ async fn a_test_is_made_as_the_tenant_that_the_work_would_be_for() {
                 .body(Full::from(r#"{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"hi"}]}}"#))
                 .unwrap(),
         };
-        valuable.extensions_mut().insert(Need::skill("x").high_value());
-        good(mesh.call(valuable).await);
+        valuable.extensions_mut().insert(Need::skill("x").high_value().caller("orders"));
+        valuable.headers_mut().insert("x-shard", HeaderValue::from_static("7"));
+        let (caller, shard) = (HeaderName::from_static("x-caller"), HeaderName::from_static("x-shard"));
+        let layer = DelegateLayer::new(mesh.directory.clone()).caller_header(caller).keep_headers([shard]);
+        good(mesh.call_with(layer, valuable).await);
         let got = mesh.agents.got();
         let probe = got.iter().find(|got| got.is_probe()).unwrap();
+        assert_eq!(
+            (&probe.headers["x-caller"], &probe.headers["x-shard"]),
+            (&"orders".parse().unwrap(), &"7".parse().unwrap())
+        );
         match binding {
             "JSONRPC" => assert_eq!(probe.body["params"]["tenant"], json!("acme")),
             _ => assert_eq!(probe.uri, "https://a.example/rest/acme/message:send"),
