@@ -148,9 +148,12 @@ async fn a_test_is_made_as_the_tenant_that_the_work_would_be_for() {
         valuable.extensions_mut().insert(Need::skill("x").high_value().caller("orders"));
         valuable.headers_mut().insert("x-shard", HeaderValue::from_static("7"));
         let (caller, shard) = (HeaderName::from_static("x-caller"), HeaderName::from_static("x-shard"));
-        let layer = DelegateLayer::new(mesh.directory.clone()).caller_header(caller).keep_headers([shard]);
+        let layer =
+            DelegateLayer::new(mesh.directory.clone()).caller_header(caller).keep_headers([shard.clone(), shard]);
         good(mesh.call_with(layer, valuable).await);
         let got = mesh.agents.got();
+        let once = |name| got.iter().find(|got| got.is_probe()).unwrap().headers.get_all(name).iter().count();
+        assert_eq!((once("x-shard"), once("x-caller")), (1, 1));
         let probe = got.iter().find(|got| got.is_probe()).unwrap();
         assert_eq!(
             (&probe.headers["x-caller"], &probe.headers["x-shard"]),
