@@ -40,7 +40,8 @@ macro_rules! setters {
 
 impl DirectoryBounds {
     setters! {
-        /// Peers in all. Default: 4,096.
+        /// Peers in all. Default: 4,096. What is known of them by calls has a
+        /// [bound of its own](super::EvidenceBuilder::capacity), to be raised with this one.
         peers;
         /// Peers that one owner may register. Default: 4,096.
         peers_of_owner;

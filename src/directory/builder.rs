@@ -97,7 +97,7 @@ impl DirectoryBuilder {
     }
 
     /// Lists a peer's tools over MCP, all pages of them, when they are due or changed: by whatever speaks MCP with it, for
-    /// this crate does not. Default: nobody, so that they expire unless they are published again.
+    /// this crate does not; [`ToolPages`](super::ToolPages) sees to it that they come to an end. Default: nobody, so that they expire unless they are published again.
     pub fn list_tools<A>(mut self, list: impl Fn(PeerId) -> A + Send + Sync + 'static) -> Self
     where
         A: Future<Output = Result<Vec<Bytes>, BoxError>> + Send + 'static,

@@ -77,7 +77,7 @@ pub use self::{
     registry::Directory,
     score::{Lexical, Match, Score},
     skill::{Skill, SkillField, SkillSource},
-    tools::ToolsFault,
+    tools::{ToolPages, ToolsFault},
     trust::{Condition, Report, ReportKind, Standing, TrustError, TrustPolicy, TrustPolicyBuilder, draw},
     version::VersionFlaw,
 };

@@ -365,6 +365,10 @@ impl Inner {
         let is_copied = caught_up.is_none();
         let mut next = caught_up.unwrap_or_else(|| Index::clone(&self.current()));
         next.apply(change.clone());
+        match &change {
+            IndexChange::Put(peer) => self.settings.evidence.set_present(&peer.id, true),
+            IndexChange::TakeOut(id) => self.settings.evidence.set_present(id, false),
+        }
         self.settings.evidence.set_registered(next.len());
         let next = Arc::new(next);
         let before = std::mem::replace(&mut *self.current.write().unwrap_or_else(PoisonError::into_inner), next);

@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 
+use bytes::Bytes;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -38,6 +39,71 @@ pub enum ToolsFault {
         /// What is wrong.
         why: Box<str>,
     },
+    /// A page names a cursor that another one named: the list has no end.
+    #[error("page {0} of the tools leads back to one that was there before")]
+    Loop(usize),
+}
+
+/// The pages of one `tools/list`, asked for one after the other by whoever speaks MCP with a peer: as many as a
+/// [`Directory`](super::Directory) takes, wherever the peer's cursors lead.
+///
+/// ```
+/// use a2a_guard::{BoxError, directory::ToolPages};
+/// use bytes::Bytes;
+///
+/// # async fn ask(_: Option<&str>) -> Result<Bytes, BoxError> { Ok(Bytes::from_static(br#"{"tools":[]}"#)) }
+/// async fn list() -> Result<Vec<Bytes>, BoxError> {
+///     let (mut pages, mut cursor) = (ToolPages::new(), None);
+///     loop {
+///         let page = ask(cursor.as_deref()).await?; // `tools/list` with this cursor
+///         cursor = pages.push(page)?;
+///         if cursor.is_none() {
+///             return Ok(pages.into_pages());
+///         }
+///     }
+/// }
+/// # let _ = list;
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct ToolPages {
+    pages: Vec<Bytes>,
+    cursors: Vec<Box<str>>,
+}
+
+impl ToolPages {
+    /// None yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Takes the next page: the result, or the whole response. Says with which cursor to ask for one more; `None`: it was
+    /// the last.
+    ///
+    /// # Errors
+    ///
+    /// The page is none or too long, or there is no end to them: more than 64, or a cursor that was there before.
+    pub fn push(&mut self, page: Bytes) -> Result<Option<String>, ToolsFault> {
+        let number = self.pages.len();
+        if number >= PAGES {
+            return Err(ToolsFault::TooMany);
+        }
+        let next = page_of(&page, number)?.next_cursor();
+        if let Some(next) = &next {
+            if self.cursors.iter().any(|known| **known == **next) {
+                return Err(ToolsFault::Loop(number));
+            }
+            self.cursors.push(next.as_str().into());
+        }
+        self.pages.push(page);
+        Ok(next)
+    }
+
+    /// Those that were taken, in their order.
+    #[must_use]
+    pub fn into_pages(self) -> Vec<Bytes> {
+        self.pages
+    }
 }
 
 #[derive(Deserialize)]
@@ -47,9 +113,19 @@ struct Response<'a> {
 }
 
 #[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
 struct Page<'a> {
     #[serde(borrow)]
     tools: Vec<&'a RawValue>,
+    #[serde(borrow, default)]
+    next_cursor: Option<&'a RawValue>,
+}
+
+impl Page<'_> {
+    /// What is no text is no cursor.
+    fn next_cursor(&self) -> Option<String> {
+        serde_json::from_str(self.next_cursor?.get()).ok()
+    }
 }
 
 #[derive(Deserialize)]
@@ -184,6 +260,28 @@ mod tests {
         assert!(matches!(read(&[b"\xff"], &bounds), Err(ToolsFault::Malformed { .. })));
         assert_eq!(read(&["x".repeat(PAGE + 1)], &bounds).unwrap_err(), ToolsFault::TooLarge(0));
         assert_eq!(read(&[PAGE_TWO; PAGES + 1], &bounds).unwrap_err(), ToolsFault::TooMany);
+    }
+
+    #[test]
+    fn pages_come_to_an_end_wherever_their_cursors_lead() {
+        let page = |next: &str| Bytes::from(format!(r#"{{"tools":[],"nextCursor":{next}}}"#));
+        let mut pages = ToolPages::new();
+        assert_eq!(pages.push(PAGE_ONE.into()), Ok(Some("2".into())));
+        for last in [PAGE_TWO.into(), page("null"), page("7"), page("{}")] {
+            assert_eq!(pages.clone().push(last), Ok(None));
+        }
+        // A cursor is opaque: an empty one is one (MCP 2025-06-18, pagination).
+        assert_eq!(pages.push(page("\"\"")), Ok(Some(String::new())));
+        for back in ["\"2\"", "\"\""] {
+            assert_eq!(pages.push(page(back)), Err(ToolsFault::Loop(2)));
+        }
+        assert!(matches!(pages.push("[]".into()), Err(ToolsFault::Malformed { page: 2, .. })));
+        assert_eq!(pages.push(vec![b' '; PAGE + 1].into()), Err(ToolsFault::TooLarge(2)));
+        for n in 2..PAGES {
+            assert_eq!(pages.push(page(&format!("\"c{n}\""))), Ok(Some(format!("c{n}"))));
+        }
+        assert_eq!(pages.push(page("null")), Err(ToolsFault::TooMany));
+        assert!(read(&pages.into_pages(), &DirectoryBounds::default()).is_ok());
     }
 
     #[test]

@@ -72,6 +72,10 @@ impl Probe {
         };
         let mut kept = HeaderMap::new();
         for name in names.iter().chain(&PROTOCOL) {
+            // Named twice, it goes along once.
+            if kept.contains_key(name) {
+                continue;
+            }
             for value in headers.get_all(name) {
                 kept.append(name.clone(), value.clone());
             }

@@ -56,6 +56,7 @@ impl Got {
 pub(crate) struct Agents {
     does: Arc<Mutex<HashMap<String, Does>>>,
     probed: Arc<Mutex<HashMap<String, Does>>>,
+    asked_for_tasks: Arc<Mutex<HashMap<String, Does>>>,
     got: Arc<Mutex<Vec<Got>>>,
     /// How often work was begun, whatever became of it.
     begun: Arc<Mutex<usize>>,
@@ -69,6 +70,11 @@ impl Agents {
     /// What it does about probes; the work, if nothing is said.
     pub(crate) fn set_probed(&self, host: &str, does: Does) {
         self.probed.lock().unwrap().insert(host.into(), does);
+    }
+
+    /// What it does when it is asked for a task; the work, if nothing is said.
+    pub(crate) fn set_got(&self, host: &str, does: Does) {
+        self.asked_for_tasks.lock().unwrap().insert(host.into(), does);
     }
 
     /// What came, since this was last called.
@@ -110,7 +116,9 @@ where
             let got = Got { uri: parts.uri.to_string(), headers: parts.headers, body: body.clone() };
             let does = {
                 let probed = this.probed.lock().unwrap().get(&host).cloned().filter(|_| got.is_probe());
-                probed.or_else(|| this.does.lock().unwrap().get(&host).cloned())
+                let got_task =
+                    this.asked_for_tasks.lock().unwrap().get(&host).cloned().filter(|_| got.method() == "GetTask");
+                probed.or(got_task).or_else(|| this.does.lock().unwrap().get(&host).cloned())
             };
             let is_work = !got.is_probe();
             this.got.lock().unwrap().push(got);

@@ -3,8 +3,8 @@
 use std::{io::ErrorKind, sync::Arc, time::Duration};
 
 use a2a_guard::{
-    Binding, BoxError, Call, CallError, CallLayer, Class, Guard, LimitOverrides, Limits, OutcomeKind, ProtocolVersion,
-    RefusalResponseLayer,
+    Binding, BoxError, Call, CallError, CallLayer, Class, Guard, LimitOverrides, Limits, OutcomeKind, ProbeCacheLayer,
+    ProtocolVersion, RefusalResponseLayer, TerminalStateLayer,
     directory::{
         Alternatives, AttemptEnd, CredentialsAsk, Decision, DelegateError, DelegateLayer, Delegated, Directory,
         DirectoryBuilder, Exclusion, Need, PermissionAsk, PermissionRules, Permit, Report, Stage,
@@ -789,6 +789,38 @@ async fn a_drifted_card_is_found_by_the_layers_and_the_next_is_asked() {
     assert_eq!(response.extensions().get::<Delegated>().unwrap().peer, peer("https://b.example"));
     assert_eq!(agents.asked(), ["b.example"]);
     assert!(log.audit().contains(&"https://a.example of o: card doubted: url_mismatch".to_owned()));
+}
+
+/// An endpoint that fails its probe gets no work; the next one is asked, and one that nobody could probe is no reason.
+#[tokio::test(start_paused = true)]
+async fn who_fails_the_probe_is_passed_over() {
+    let mesh = mesh(&["a", "b"], |builder| builder).await;
+    let not_found = Does::Refuse(json!({"code": -32001, "message": "no such task"}));
+    mesh.set("a", Does::Work(Duration::ZERO)).set("b", Does::Work(Duration::ZERO));
+    mesh.agents.set_got("a.example", Does::Refuse(json!({"code": -32601, "message": "what?"})));
+    mesh.agents.set_got("b.example", not_found);
+    let prober = TerminalStateLayer::new().layer(mesh.agents.clone());
+    let probes = ProbeCacheLayer::builder::<_, Full<Bytes>, _>(prober).build().unwrap();
+    let guard = Guard::builder().availability(probes).build().unwrap();
+    let service = ServiceBuilder::new()
+        .layer(CallLayer::new())
+        .layer(DelegateLayer::new(mesh.directory.clone()))
+        .layer(guard)
+        .service(mesh.agents.clone());
+    for n in 0..2 {
+        let (parts, _) = read(service.clone().oneshot(request(SEND)).await).await.unwrap();
+        let delegated = parts.extensions.get::<Delegated>().unwrap();
+        assert_eq!(delegated.peer, peer("https://b.example"));
+        let told: Vec<_> = mesh.agents.got().iter().map(|got| format!("{} {}", got.method(), got.uri)).collect();
+        assert_eq!(told.last().unwrap(), "SendMessage https://b.example/");
+        assert!(!told.contains(&"SendMessage https://a.example/".to_owned()), "{told:?}");
+        if n == 0 {
+            let ended = "https://a.example stale/endpoint_not_conforming, nothing was done";
+            assert_eq!(attempts(&delegated.decision)[0], ended);
+        }
+    }
+    // It counted once, however often it is remembered.
+    assert_eq!(mesh.directory.evidence().standing(&peer("https://a.example"), true).calls, 1);
 }
 
 /// Services can be cloned, sent and shared as the others can.

@@ -398,3 +398,30 @@ async fn the_record_is_bounded() {
     let expected = "\n  and 26 more who are not eligible";
     assert!(decision.to_string().ends_with(expected));
 }
+
+/// Who is withdrawn keeps no place in quarantine from those who are there, nor comes out of it by coming again.
+#[tokio::test(start_paused = true)]
+async fn a_place_in_quarantine_is_for_who_is_registered() {
+    let names = ["a", "b", "c", "d"].map(|name| format!("https://{name}.example"));
+    let (directory, _) = vouched(&names.each_ref().map(|name| (&**name, &["x"] as &[&str]))).await;
+    for name in &names[..3] {
+        for _ in 0..5 {
+            directory.evidence().record(&peer(name), None, Report::failure(MS));
+        }
+    }
+    let condition = |name: &str| directory.evidence().standing(&peer(name), true).condition.as_str();
+    let all = || names.each_ref().map(|name| condition(name));
+    assert_eq!(all(), ["quarantined", "quarantined", "demoted", "unknown"]);
+    for name in &names[..2] {
+        directory.withdraw(&peer(name), "o").unwrap();
+    }
+    assert_eq!(all(), ["quarantined", "quarantined", "quarantined", "unknown"]);
+    // As bad as the others, and the first of them by name.
+    let host = Host::default();
+    let directory = Directory::builder(host.store()).evidence(directory.evidence().clone()).build();
+    for name in [&names[0], &names[3]] {
+        host.serve(name, plain_card(name, &["x"]));
+        directory.publish(&uri(name), "o").await.unwrap();
+    }
+    assert_eq!(all(), ["quarantined", "quarantined", "demoted", "unknown"]);
+}

@@ -4,9 +4,9 @@ use std::time::{Duration, Instant};
 
 use a2a_guard::{
     Guard,
-    directory::{Grant, Need, PermissionRules},
+    directory::{DelegateLayer, Grant, Need, PermissionRules},
 };
-use http::Request;
+use http::{HeaderName, HeaderValue, Request};
 use http_body_util::Full;
 use serde_json::json;
 use tower::{Layer, ServiceExt};
@@ -61,6 +61,28 @@ async fn what_the_callers_own_url_says_stays_behind() {
     assert_eq!(mesh.agents.got()[0].uri, "https://a.example/message:send?historyLength=2&A2A-Version=1.0");
 }
 
+/// On whose behalf it is goes along, or nothing does.
+#[tokio::test(start_paused = true)]
+async fn a_caller_that_cannot_be_named_is_not_left_out() {
+    let mesh = mesh(&["a"], |builder| builder).await;
+    mesh.set("a", Does::Work(Duration::ZERO));
+    let layer = || DelegateLayer::new(mesh.directory.clone()).caller_header(HeaderName::from_static("x-caller"));
+    for (caller, travels) in [("orders", true), ("Bestellungen-Köln", true), ("orders\r\nx-admin: yes", false)] {
+        let mut call = request(SEND);
+        call.extensions_mut().insert(Need::skill("x").caller(caller));
+        let answer = mesh.call_with(layer(), call).await;
+        let got = mesh.agents.got();
+        assert_eq!((answer.is_ok(), got.len()), (travels, usize::from(travels)), "{caller:?}");
+        match got.first() {
+            Some(got) => assert_eq!(got.headers["x-caller"].as_bytes(), caller.as_bytes()),
+            None => {
+                let error = answer.unwrap_err().to_string();
+                assert!(error.contains("unwritable: the caller"), "{error}");
+            }
+        }
+    }
+}
+
 /// Several agents at one host: the one whose interface was called is the one that is doubted.
 #[tokio::test(start_paused = true)]
 async fn of_agents_at_one_host_the_one_that_was_called_is_doubted() {
@@ -104,7 +126,7 @@ async fn a_pause_that_is_asked_for_makes_no_work_undone() {
     }
 }
 
-/// A test goes where the work would: to the same tenant.
+/// A test goes where the work would: to the same tenant, on the same caller's behalf.
 #[tokio::test(start_paused = true)]
 async fn a_test_is_made_as_the_tenant_that_the_work_would_be_for() {
     for (binding, url) in [("JSONRPC", "https://a.example/rpc"), ("HTTP+JSON", "https://a.example/rest")] {
@@ -123,10 +145,20 @@ async fn a_test_is_made_as_the_tenant_that_the_work_would_be_for() {
                 .body(Full::from(r#"{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"hi"}]}}"#))
                 .unwrap(),
         };
-        valuable.extensions_mut().insert(Need::skill("x").high_value());
-        good(mesh.call(valuable).await);
+        valuable.extensions_mut().insert(Need::skill("x").high_value().caller("orders"));
+        valuable.headers_mut().insert("x-shard", HeaderValue::from_static("7"));
+        let (caller, shard) = (HeaderName::from_static("x-caller"), HeaderName::from_static("x-shard"));
+        let layer =
+            DelegateLayer::new(mesh.directory.clone()).caller_header(caller).keep_headers([shard.clone(), shard]);
+        good(mesh.call_with(layer, valuable).await);
         let got = mesh.agents.got();
+        let once = |name| got.iter().find(|got| got.is_probe()).unwrap().headers.get_all(name).iter().count();
+        assert_eq!((once("x-shard"), once("x-caller")), (1, 1));
         let probe = got.iter().find(|got| got.is_probe()).unwrap();
+        assert_eq!(
+            (&probe.headers["x-caller"], &probe.headers["x-shard"]),
+            (&"orders".parse().unwrap(), &"7".parse().unwrap())
+        );
         match binding {
             "JSONRPC" => assert_eq!(probe.body["params"]["tenant"], json!("acme")),
             _ => assert_eq!(probe.uri, "https://a.example/rest/acme/message:send"),

@@ -73,10 +73,10 @@ where
         let alternative = alternatives.and_then(|others| others.list.iter().find(|one| one.written == written));
         let (mut call, mut parts, body) = match alternative.filter(|_| !own) {
             Some(alternative) => {
-                let (call, parts) = self.alternative(alternative, config);
+                let (call, parts) = self.alternative(alternative, config)?;
                 (call, parts, Some(alternative.body.clone()))
             }
-            None => (self.call.clone(), self.head(config), None),
+            None => (self.call.clone(), self.head(config)?, None),
         };
         if call.version().is_none() {
             call = call.with_version(written.version);
@@ -143,8 +143,8 @@ where
         self.call.version().unwrap_or(ProtocolVersion::V1_0)
     }
 
-    /// What of the caller's head goes along.
-    fn head(&self, config: &Config) -> Parts {
+    /// What of the caller's head goes along; or why on whose behalf it is cannot be said.
+    fn head(&self, config: &Config) -> Result<Parts, &'static str> {
         let (mut parts, ()) = Request::new(()).into_parts();
         parts.method = self.parts.method.clone();
         parts.uri = self.parts.uri.clone();
@@ -156,17 +156,16 @@ where
         }
         if let Some(caller) = self.need.caller_name() {
             parts.extensions.insert(caller.clone());
-            if let Some(name) = &config.caller_header
-                && let Ok(value) = HeaderValue::try_from(caller.as_str())
-            {
-                parts.headers.insert(name.clone(), value);
+            if let Some(name) = &config.caller_header {
+                let value = HeaderValue::try_from(caller.as_str());
+                parts.headers.insert(name.clone(), value.map_err(|_| "the caller's name cannot stand in a header")?);
             }
         }
-        parts
+        Ok(parts)
     }
 
-    fn alternative(&self, alternative: &Alternative, config: &Config) -> (Call, Parts) {
-        let mut parts = self.head(config);
+    fn alternative(&self, alternative: &Alternative, config: &Config) -> Result<(Call, Parts), &'static str> {
+        let mut parts = self.head(config)?;
         parts.method = Alternative::METHOD;
         parts.uri = alternative.uri.clone();
         for name in [http::header::CONTENT_LENGTH, http::header::CONTENT_ENCODING, VERSION] {
@@ -189,7 +188,7 @@ where
         }
         let began = self.call.began().unwrap_or_else(Instant::now);
         let call = call::of_whole(given, &parts, &alternative.body, began);
-        (call, parts)
+        Ok((call, parts))
     }
 }
 

@@ -221,6 +221,8 @@ impl<S> Run<S> {
                     return Turn::NotAsked(why);
                 }
             }
+            // Whatever else says for whom it is.
+            names.extend(self.config.kept.iter().chain(&self.config.caller_header).cloned());
             if let Err(turn) = self.test(candidate, &letter, &names, deadline).await {
                 return turn;
             }

@@ -16,13 +16,16 @@ pub(super) struct Entry {
     /// Held for the arithmetic of one call, by readers together.
     record: RwLock<Record>,
     is_gone: AtomicBool,
+    /// It was registered, and is not any longer.
+    is_absent: AtomicBool,
     /// It is to be told to other replicas.
     waits: AtomicBool,
 }
 
 impl Entry {
     pub(super) fn new(peer: PeerId, record: Record) -> Self {
-        Self { peer, record: RwLock::new(record), is_gone: AtomicBool::new(false), waits: AtomicBool::new(false) }
+        let no = || AtomicBool::new(false);
+        Self { peer, record: RwLock::new(record), is_gone: no(), is_absent: no(), waits: no() }
     }
 
     // Nothing panics while it is held, and a record is as good after as before.
@@ -41,6 +44,15 @@ impl Entry {
 
     pub(super) fn is_gone(&self) -> bool {
         self.is_gone.load(Relaxed)
+    }
+
+    /// Whether that is new.
+    pub(super) fn set_absent(&self, is_absent: bool) -> bool {
+        self.is_absent.swap(is_absent, Relaxed) != is_absent
+    }
+
+    pub(super) fn is_absent(&self) -> bool {
+        self.is_absent.load(Relaxed)
     }
 
     /// Notes that it is to be told. Says whether it was noted already.

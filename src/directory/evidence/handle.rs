@@ -173,6 +173,15 @@ impl Evidence {
         }
     }
 
+    /// Says whether a peer is among those. One that is not takes no place in quarantine from those that are; what there is
+    /// to be said of it stays.
+    pub(in crate::directory) fn set_present(&self, peer: &PeerId, is_present: bool) {
+        let changed = self.inner.peers.with(peer, |entry| entry.set_absent(!is_present));
+        if changed == Some(true) {
+            self.inner.settle(Instant::now());
+        }
+    }
+
     /// Starts serving the store, if that has not been done, and if there is a runtime to do it in.
     fn serve(&self) {
         if self.inner.is_served.load(Relaxed) {
@@ -284,7 +293,7 @@ impl Inner {
             case.worst_first(&Case { rate: *other_rate, level: *other_level, peer: &other.peer })
         });
         cases.dedup_by(|(_, _, one), (_, _, other)| Arc::ptr_eq(one, other));
-        for (place, (_, _, entry)) in cases.iter().enumerate() {
+        for (place, (_, _, entry)) in cases.iter().filter(|(_, _, entry)| !entry.is_absent()).enumerate() {
             if entry.read().is_served() != (place < room) {
                 entry.write().serve(place < room);
             }
