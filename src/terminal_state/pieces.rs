@@ -170,6 +170,29 @@ mod tests {
     }
 
     #[test]
+    fn pieces_go_behind_others_and_are_gone() {
+        let (mut from, mut to) = (Pieces::of(Bytes::from_static(b"two")), Pieces::of(Bytes::from_static(b"one")));
+        assert!(!from.is_empty());
+        from.push(Bytes::from_static(b"three"));
+        assert_eq!((from.first(), to.first()), (Some(&b"two"[..]), Some(&b"one"[..])));
+        from.append_to(&mut to);
+        assert!(from.is_empty() && from.first().is_none() && from.pop().is_none());
+        assert_eq!((to.len(), to.iter().collect::<Vec<_>>().concat()), (11, b"onetwothree".to_vec()));
+        to.clear();
+        assert!(to.is_empty() && to.iter().next().is_none());
+        // Nothing is no piece.
+        to.push(Bytes::new());
+        assert!(to.is_empty() && to.first().is_none());
+    }
+
+    #[test]
+    fn a_document_becomes_one_event_whatever_its_lines() {
+        let mut document = Pieces::of(Bytes::from_static(b"{\r\n\"a\":"));
+        document.push(Bytes::from_static(b"\n1\r}"));
+        assert_eq!(&event_of(&document)[..], b"data: {  \"a\": 1 }\n\n");
+    }
+
+    #[test]
     fn a_prefix_of_one_frame_is_no_copy() {
         let mut pieces = Pieces::default();
         let frame = Bytes::from_static(b"0123456789");

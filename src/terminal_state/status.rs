@@ -126,4 +126,18 @@ mod tests {
         );
         assert_eq!(class(524, JsonRpc, true, "<html>", "text/html"), http_status);
     }
+
+    #[test]
+    fn a_status_without_a_typed_error_says_whose_failure_it_is() {
+        let what = |status: u16| with_body(StatusCode::from_u16(status).unwrap(), None, false, None).what;
+        for status in [500, 502, 524, 599] {
+            assert_eq!(what(status), "the peer failed without a typed error", "{status}");
+        }
+        for status in [100, 400, 418, 600] {
+            assert!(what(status).starts_with("the peer answered with a status that is no success"), "{status}");
+        }
+        for status in [404, 405, 410] {
+            assert_eq!(what(status), "the peer has no such endpoint", "{status}");
+        }
+    }
 }

@@ -91,6 +91,8 @@ fn documents_and_flaws() {
         (b"\"\"", Ok(())),
         (b"null", Ok(())),
         (b"[true,false,null,1,\"x\",{},[]]", Ok(())),
+        (b"[\"a\",\"b\",\"c\" ,\"d\"]", Ok(())),
+        (b"{\"a\":\"b\",\"c\":\"d\" ,\"e\": \"f\",\"g\" :[\"h\",\"i\"],\"j\":{\"k\":\"l\"}}", Ok(())),
         ("{\"é\":\"\u{2028}\u{10ffff}\"}".as_bytes(), Ok(())),
         (br#""\ud800 \udc00 \uD83D\uDE00 \" \\ \/ \b\f\n\r\t""#, Ok(())),
         (b"", Err(Empty)),
@@ -109,6 +111,15 @@ fn documents_and_flaws() {
         (b"1.2.3", Err(Number)),
         (b"1-2", Err(Number)),
         (b"[-]", Err(Number)),
+        (b"[-,1]", Err(Number)),
+        (b"[1.]", Err(Number)),
+        (b"[1.,2]", Err(Number)),
+        (b"{\"a\":0.}", Err(Number)),
+        (b"[1.e1]", Err(Number)),
+        (b"[1e+]", Err(Number)),
+        (b"[01,2]", Err(Number)),
+        (b"[-01]", Err(Number)),
+        (b"[1.5,-0.5,0,10.25,1e1,-1E-1]", Ok(())),
         (b"[1,]", Err(Syntax)),
         (b"[,1]", Err(Syntax)),
         (b"{,}", Err(Syntax)),
@@ -117,6 +128,18 @@ fn documents_and_flaws() {
         (b"{a:1}", Err(Syntax)),
         (b"{1:1}", Err(Syntax)),
         (b"[1}", Err(Syntax)),
+        (b"[}", Err(Syntax)),
+        (b"{]", Err(Syntax)),
+        (b"[:1]", Err(Syntax)),
+        (b"{:1}", Err(Syntax)),
+        (b"{\"a\":1,:2}", Err(Syntax)),
+        (b"{\"a\":1,}", Err(Syntax)),
+        (b"{\"a\"}", Err(Syntax)),
+        (b"{\"a\",1}", Err(Syntax)),
+        (b"[\"a\":\"b\"]", Err(Syntax)),
+        (b"[\"a\",\"b\":1]", Err(Syntax)),
+        (b"{\"a\":\"b\",\"c\"}", Err(Syntax)),
+        (b"{\"a\",\"b\"}", Err(Syntax)),
         (b"{\"a\":1]", Err(Syntax)),
         (b"[1 2]", Err(Syntax)),
         (b"]", Err(Syntax)),
@@ -141,6 +164,12 @@ fn documents_and_flaws() {
     for (text, expected) in cases {
         let shown = String::from_utf8_lossy(text);
         assert_eq!(read_in_every_cut(text).1, *expected, "{shown}");
+        // And as a part of others, told and not.
+        for (before, behind) in [("[", "]"), ("[[0,", "]]"), ("[{\"a\":", "}]"), ("{\"a\":{\"b\":\"\",\"c\":", "}}")] {
+            let text = [before.as_bytes(), text, behind.as_bytes()].concat();
+            let shown = String::from_utf8_lossy(&text);
+            assert_eq!(read_in_every_cut(&text).1.is_ok(), is_json(&text), "{shown}");
+        }
     }
 }
 
@@ -237,6 +266,57 @@ fn nothing_is_told_of_what_is_skipped() {
         scanner.finish(&mut picky).unwrap();
         assert_eq!(picky.0, ["out", "in", "y", "in", "4", "in", "z"]);
     }
+}
+
+#[test]
+fn each_flaw_has_words_of_its_own() {
+    use JsonFlaw::{Control, Depth, Empty, Escape, Number, Syntax, Trailing, Unfinished, Utf8};
+    let all = [Control, Depth, Empty, Escape, Number, Syntax, Trailing, Unfinished, Utf8];
+    let words: std::collections::BTreeSet<_> = all.iter().map(|flaw| flaw.as_str()).collect();
+    assert_eq!(words.len(), all.len());
+    assert!(words.iter().all(|words| words.contains("JSON")));
+}
+
+#[test]
+fn the_beginning_of_a_document_is_unfinished_until_its_end_or_a_flaw() {
+    for (text, expected) in [
+        ("", false),
+        (" \n", false),
+        ("[", true),
+        ("{", true),
+        ("[1", true),
+        ("[1,", true),
+        ("{\"a\"", true),
+        ("{\"a\":", true),
+        ("\"a", true),
+        ("nul", true),
+        ("{}", false),
+        ("\"a\"", false),
+        ("]", false),
+        ("[}", false),
+    ] {
+        let mut scanner = JsonScanner::new();
+        let _ = scanner.feed(text.as_bytes(), &mut Deaf);
+        assert_eq!(scanner.is_unfinished(), expected, "{text}");
+    }
+}
+
+#[test]
+fn only_a_string_that_nobody_wants_ends_unread() {
+    fn end(begun: &str, rest: &[u8], visitor: &mut impl JsonVisitor) -> Option<usize> {
+        let mut scanner = JsonScanner::new();
+        let _ = scanner.feed(begun.as_bytes(), visitor);
+        scanner.end_of_ignored_string(rest, 0)
+    }
+    assert_eq!(end("[\"te", b"xt\"]", &mut Deaf), Some(3));
+    assert_eq!(end("[\"", b"\\\" \xc3\xa9\",", &mut Deaf), Some(6));
+    for begun in ["", "[", "[\"te\\", "[\"te\\u00", "[1", "[\"text\"", "]\"te", "{\"te"] {
+        assert_eq!(end(begun, b"xt\"]", &mut Deaf), None, "{begun}");
+    }
+    for rest in [&b"xt"[..], b"", b"x\nt\"", b"\xff\"", b"\\x\""] {
+        assert_eq!(end("[\"te", rest, &mut Deaf), None, "{rest:?}");
+    }
+    assert_eq!(end("{\"k\":\"te", b"xt\"}", &mut Recorder::default()), None);
 }
 
 #[test]
