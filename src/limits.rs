@@ -1,4 +1,4 @@
-//! How long, and how much, at most.
+//! How long a call may take, and how large its parts may be.
 
 use std::{ops::Deref, time::Duration};
 
@@ -50,8 +50,8 @@ macro_rules! bounds {
         /// ([`operation_limits`](crate::TerminalStateBuilder::operation_limits)), or, put into a request's
         /// extensions, for one call.
         ///
-        /// A call's own bounds are cut to its total where they exceed it. `ready` is none of them: the client is waited for
-        /// before the call is known.
+        /// Bounds for one call are cut to its total if they exceed it. `ready` cannot be changed here: the client is waited
+        /// for before the call is known.
         #[derive(Clone, Debug, Default, PartialEq, Eq)]
         pub struct LimitOverrides {
             $($name: Option<$type>,)*
@@ -75,21 +75,21 @@ bounds! {
     ready: Duration = Duration::from_secs(5);
     /// From the call to the response head. Default: 30 s.
     head: Duration = Duration::from_secs(30);
-    /// The same for a send that may wait until its task rests, streams included: several servers send no head before
-    /// that, or before their first event. Default: 300 s.
+    /// The same for a send that may block until its task comes to rest, streams included: several servers send no head
+    /// before that, or before their first event. Default: 300 s.
     blocking_head: Duration = Duration::from_secs(300);
-    /// From the head of a stream to its first event; comments are none. Default: 30 s.
+    /// From the head of a stream to its first event; comments do not count. Default: 30 s.
     first_event: Duration = Duration::from_secs(30);
-    /// Without a byte, in a body. Some servers send no keep-alives. Default: 120 s.
+    /// The longest gap without a byte in a body. Some servers send no keep-alives. Default: 120 s.
     idle: Duration = Duration::from_secs(120);
-    /// With bytes, but without an event, in a stream. Default: 300 s.
+    /// The longest gap with bytes but without an event in a stream. Default: 300 s.
     event_gap: Duration = Duration::from_secs(300);
     /// The whole of a unary call, from `CallLayer` on. Default: 600 s.
     total_unary: Duration = Duration::from_secs(600);
     /// The whole of a stream, from `CallLayer` on. Default: 3,600 s.
     total_stream: Duration = Duration::from_secs(3600);
-    /// After a terminal event or INPUT_REQUIRED, until the peer closes; then the stream is ended as the success it
-    /// is. Default: 2 s.
+    /// After a terminal event or INPUT_REQUIRED, how long the peer may take to close; then the stream is ended as the
+    /// success that it is. Default: 2 s.
     linger: Duration = Duration::from_secs(2);
     /// The same after AUTH_REQUIRED, which may resume by itself (A2A 1.0 §7.6.1). Default: 600 s.
     auth_wait: Duration = Duration::from_secs(600);

@@ -23,9 +23,9 @@ pub enum OutcomeKind {
     Broken,
     /// A bound was reached.
     Timeout,
-    /// Refused before dispatch, for what the agent's card says or lacks.
+    /// Refused before it was sent, because of what the agent's card says or lacks.
     Card,
-    /// A routing signal: card or availability entry is stale, re-fetch and re-route.
+    /// A routing signal: the card or availability entry is stale; re-fetch and re-route.
     Stale,
     /// The connection failed.
     Transport,
@@ -115,15 +115,15 @@ classes! {
     HttpStatus = "http_status",
     /// Broken: a success of a media type that cannot be one.
     WrongMediaType = "wrong_media_type",
-    /// Broken: not JSON, cut JSON, or garbage behind it; no gRPC message.
+    /// Broken: not JSON, JSON cut short, or garbage after it; not a gRPC message.
     Malformed = "malformed",
-    /// Broken: JSON that is no valid envelope or result, or another call's answer.
+    /// Broken: JSON that is no valid envelope or result, or the answer to another call.
     ProtocolViolation = "protocol_violation",
     /// Broken: a clean end with nothing in it.
     Empty = "empty",
-    /// Broken: ended before the task rested, or without a `grpc-status`.
+    /// Broken: ended before the task came to rest, or without a `grpc-status`.
     Truncated = "truncated",
-    /// Broken: one result where a stream was asked.
+    /// Broken: one result where a stream was asked for.
     SilentDowngrade = "silent_downgrade",
     /// Broken: a content coding that nobody decoded.
     ContentEncoding = "content_encoding",
@@ -157,7 +157,7 @@ classes! {
     TenantMismatch = "tenant_mismatch",
     /// Card: no interface that the client speaks.
     NoCompatibleInterface = "no_compatible_interface",
-    /// Card: a binding that the client speaks, in no version of the client's.
+    /// Card: a binding that the client speaks, but in none of the client's versions.
     UnsupportedVersion = "unsupported_version",
     /// Card: the capability that the operation needs is not declared.
     CapabilityMissing = "capability_missing",
@@ -169,7 +169,7 @@ classes! {
     Signature = "signature",
     /// Stale: the skill is not available here.
     SkillUnavailable = "skill_unavailable",
-    /// Stale: the endpoint does not answer as A2A does.
+    /// Stale: a probe found something other than A2A at the endpoint.
     EndpointNotConforming = "endpoint_not_conforming",
     /// Transport: no connection.
     Connect = "connect",
@@ -299,7 +299,7 @@ impl<'a> Outcome<'a> {
         self.status
     }
 
-    /// The gRPC status code of a call that was refused with one, also where its answer passed as it is.
+    /// The gRPC status code of a call that was refused with one, also if its answer passed as it was.
     #[must_use]
     pub fn grpc_code(&self) -> Option<i32> {
         self.grpc_code.map(i32::from).or_else(|| self.error.and_then(CallError::grpc_code))
@@ -313,7 +313,7 @@ impl<'a> Outcome<'a> {
 
     /// The last state of the task, spelled as on the wire.
     ///
-    /// A blocking send that ends with a task still working has not finished it: this tells.
+    /// It tells whether a blocking send has finished its task, or ended with the task still working.
     #[must_use]
     pub fn task_state(&self) -> Option<TaskState> {
         self.task_state
@@ -325,7 +325,7 @@ impl<'a> Outcome<'a> {
         self.events
     }
 
-    /// Where the peer was slightly wrong and was understood all the same.
+    /// Where the peer was slightly wrong but was understood all the same.
     #[must_use]
     pub fn tolerated(&self) -> Tolerated {
         self.tolerated
@@ -337,14 +337,14 @@ impl<'a> Outcome<'a> {
         self.first_event.map(|at| at.saturating_duration_since(self.began))
     }
 
-    /// How many bytes of the answer's body came before the call ended: as this layer sees them, decoded if a
+    /// How many bytes of the answer's body came before the call ended, as the layer saw them: decoded if a
     /// decompression layer is below it.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Time since the call began, in [`CallLayer`](crate::CallLayer) where there is one. Reads the clock.
+    /// Time since the call began (in [`CallLayer`](crate::CallLayer), if there is one). Reads the clock.
     #[must_use]
     pub fn elapsed(&self) -> Duration {
         self.began.elapsed()
@@ -393,8 +393,8 @@ impl<'a> Outcome<'a> {
 /// Told of each call's end.
 ///
 /// A closure over `&Outcome<'_>` is one; so is a pair of observers ([`and`](Self::and)), an `Option` and an `Arc` of one.
-/// `()`, the default, observes nothing and costs nothing. It is called where the call ends, on a path that others wait
-/// for (in a `Drop` even): count, do not block.
+/// `()`, the default, observes nothing and costs nothing. An observer is called where the call ends, on a path that others
+/// wait for (even in a `Drop`): count, do not block.
 ///
 /// ```
 /// use std::sync::{Arc, atomic::{AtomicU64, Ordering}};
@@ -490,7 +490,7 @@ where
     }
 }
 
-/// Shared between layers, or with who reads it.
+/// Shared between layers, or with whoever reads it.
 impl<O> Observe for Arc<O>
 where
     O: Observe + ?Sized,

@@ -9,19 +9,19 @@ use crate::outcome::Observe;
 /// Names each call: reads operation, binding, version, JSON-RPC id, tenant and task id off the request and puts them,
 /// as a [`Call`](crate::Call), into its extensions.
 ///
-/// Not a byte of the request changes. A POST's body is read for it, up to [`max_body`](Self::max_body) and for at most
-/// [`read_timeout`](Self::read_timeout); what comes later passes on behind what was read, and the call is named from
-/// that. A body that fails is passed on as that failing body. A request whose `Call` names operation and binding already
+/// Not a byte of the request changes. The body of a POST is read for this, up to [`max_body`](Self::max_body) and for at
+/// most [`read_timeout`](Self::read_timeout). The call is named from what was read, and what comes later passes on behind
+/// it. A body that fails is passed on as that failing body. A request whose `Call` already names operation and binding
 /// (the caller's, or another `CallLayer`'s) passes as it is; a `Call` that says less is completed.
 ///
-/// gRPC calls are told by their media type and named by their path, which is there whatever client made the request: the
-/// package is the version's, the method the operation. Where middleware wrote the path anew, so that it names no operation,
-/// what tonic's generated clients put beside it into the extensions, `GrpcMethod`, does so with feature `tonic`. Such calls
-/// are never probed, nor are their tasks asked for or cancelled: no other operation's path is known. Tenant, task and context
-/// are read from the request's message, and `grpc-timeout` bounds the reading as well. Once that message is whole, an end
-/// that has not come is not waited for.
+/// gRPC calls are recognised by their media type and named by their path, whatever client made the request: the package
+/// gives the version, the method the operation. If middleware rewrote the path, so that it names no operation, then with
+/// feature `tonic` the `GrpcMethod` does, which tonic's generated clients put into the extensions. Such calls are never
+/// probed, nor are their tasks asked for or cancelled: no other operation's path is known. Tenant, task and context are
+/// read from the request's message, and `grpc-timeout` bounds the reading as well. Once that message is whole, the end of
+/// the body is not waited for.
 ///
-/// Outermost of the layers. The client below sees the body as [`CallBody`](crate::CallBody).
+/// It is the outermost of the layers. The client below sees the body as [`CallBody`](crate::CallBody).
 #[derive(Clone)]
 pub struct CallLayer<O = ()> {
     config: Arc<Config>,
@@ -91,15 +91,15 @@ impl<O> CallLayer<O> {
     }
 
     /// The total of calls, as `TerminalStateLayer` below has it: reading a request takes no longer than that. A
-    /// [`LimitOverrides`](crate::LimitOverrides) in the request's extensions is heeded without it. Default: none, so that
-    /// `read_timeout` alone holds.
+    /// [`LimitOverrides`](crate::LimitOverrides) in the request's extensions counts without it. Default: none, so only
+    /// `read_timeout` holds.
     #[must_use]
     pub fn total(self, total: Duration) -> Self {
         self.set(|config| config.read_timeout = config.read_timeout.min(total))
     }
 
-    /// Told of each call that is dropped while its request is still being read, or while it waits for its turn behind that:
-    /// it comes down to no other layer. Default: nobody.
+    /// Is told of each call that is dropped while its request is still being read, or while it waits for its turn after
+    /// that: such a call reaches no other layer. Default: nobody.
     #[must_use]
     pub fn observe<P>(self, observer: P) -> CallLayer<P>
     where
@@ -132,8 +132,8 @@ impl<O> CallLayer<O> {
         self.set(|config| config.region_header = Some(name))
     }
 
-    /// Says where the agent's HTTP+JSON interface stands, so that the segment between it and the operation is known
-    /// to be the tenant (§8.3.2). Default: none, and a path's first segment is nobody's tenant.
+    /// The path of the agent's HTTP+JSON interface, so that the segment between it and the operation is known to be the
+    /// tenant (§8.3.2). Default: none, and a path's first segment is nobody's tenant.
     #[must_use]
     pub fn base_path(self, path: impl Into<Box<str>>) -> Self {
         self.set(|config| config.base_path = Some(path.into()))

@@ -5,8 +5,8 @@ use crate::{
     error::CardFailure,
 };
 
-/// Which shapes a capability admits, at one target or at all. What is registered narrows what the card declares;
-/// without an admission every shape of a declared capability is sent.
+/// Which shapes a capability admits, at one target or at all targets. It narrows what the card declares; without an
+/// admission, every shape of a declared capability is sent.
 ///
 /// ```
 /// use a2a_guard::{Binding, Capability, card_consistency::Admission};
@@ -26,7 +26,7 @@ pub struct Admission {
 }
 
 impl Admission {
-    /// Of every shape of a capability, at every target.
+    /// Admits every shape of a capability, at every target.
     pub fn new(capability: Capability) -> Self {
         Self { capability, origin: None, bindings: None, media_types: None }
     }

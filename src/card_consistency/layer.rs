@@ -12,11 +12,11 @@ use crate::{call::Order, card::UrlPolicy, limits::CENTURY, limits::Totals, outco
 ///
 /// Resolve, then fetch, then match: the resolver says where a call really goes; the store has the card of that place, or
 /// fetches it; the card must name the place as one of its interfaces, and declare what the call needs. `A2A-Version: 1.0`
-/// is set on 1.0 requests that lack it, and so is the interface's tenant where the request names none (§8.3.2). A refusal
-/// from the agent that contradicts its card makes the next call read the card anew.
+/// is set on 1.0 requests that lack it, and so is the interface's tenant if the request names none (§8.3.2). If a refusal
+/// from the agent contradicts its card, the next call reads the card anew.
 ///
-/// Below a [`CallLayer`](crate::CallLayer), above a [`TerminalStateLayer`](crate::TerminalStateLayer). Calls that nobody
-/// can name pass, and no card is asked for them.
+/// It belongs below a [`CallLayer`](crate::CallLayer) and above a [`TerminalStateLayer`](crate::TerminalStateLayer). Calls
+/// that nobody can name pass, and no card is asked for them.
 ///
 /// ```
 /// # use std::convert::Infallible;
@@ -55,8 +55,8 @@ pub(super) struct Settings {
 }
 
 impl CardConsistencyLayer {
-    /// Cards come from `store`; requests go where their URI says; URLs out of cards are held to
-    /// [`UrlPolicy::strict`]; a call waits for a card for at most 10 s; nobody observes.
+    /// Cards come from `store`; requests go where their URI says; URLs on cards are held to [`UrlPolicy::strict`]; a call
+    /// waits for its card for at most 10 s; nobody observes.
     #[must_use]
     pub fn new(store: CardStore) -> Self {
         let urls = Arc::new(UrlPolicy::strict());
@@ -84,7 +84,7 @@ impl<R, O> CardConsistencyLayer<R, O> {
         Self { config: Arc::new(config) }
     }
 
-    /// Another way to say where a request really goes.
+    /// Says where a request really goes. Default: [`Direct`], where its URI says.
     #[must_use]
     pub fn resolver<T>(self, resolver: T) -> CardConsistencyLayer<T, O>
     where
@@ -96,9 +96,9 @@ impl<R, O> CardConsistencyLayer<R, O> {
         CardConsistencyLayer { config: Arc::new(Config { store, resolver, observer, settings }) }
     }
 
-    /// Told of each call that this layer ends itself: refused for its card, or for want of one; dropped while it waited
-    /// for one. All other calls come down to [`TerminalStateLayer`](crate::TerminalStateLayer), whose observer is told of
-    /// them: of the two, exactly one is told of a call. Default: nobody.
+    /// Is told of each call that this layer itself ends: refused for its card or for want of one, or dropped while it
+    /// waited for one. All other calls go down to [`TerminalStateLayer`](crate::TerminalStateLayer), whose observer is told
+    /// of them: exactly one of the two is told of a call. Default: nobody.
     ///
     /// ```
     /// # use a2a_guard::card_consistency::{CardConsistencyLayer, CardStore};
@@ -121,7 +121,7 @@ impl<R, O> CardConsistencyLayer<R, O> {
         CardConsistencyLayer { config: Arc::new(Config { store, resolver, observer, settings }) }
     }
 
-    /// What URLs out of cards may be. Default: [`UrlPolicy::strict`].
+    /// Where URLs on cards may lead. Default: [`UrlPolicy::strict`].
     #[must_use]
     pub fn urls(self, urls: UrlPolicy) -> Self
     where
@@ -131,8 +131,8 @@ impl<R, O> CardConsistencyLayer<R, O> {
         self.set(|settings| settings.rules.urls = Arc::new(urls))
     }
 
-    /// Completes request URIs that are relative, as tonic's generated clients and axum's handlers have them: scheme and
-    /// authority are taken from here. Default: none, and such a request is `card/unusable_url`.
+    /// Completes relative request URIs, which tonic's generated clients and axum's handlers have: scheme and authority are
+    /// taken from here. Default: none, and such a request is `card/unusable_url`.
     #[must_use]
     pub fn origin(self, origin: Uri) -> Self
     where
@@ -142,7 +142,7 @@ impl<R, O> CardConsistencyLayer<R, O> {
         self.set(|settings| settings.origin = Some(origin))
     }
 
-    /// How long a call waits for a card at most. The fetch has its own bound, and goes on for others. Default: 10 s.
+    /// How long a call waits for its card at most. The fetch has a bound of its own, and goes on for others. Default: 10 s.
     #[must_use]
     pub fn wait(self, wait: Duration) -> Self
     where
@@ -177,7 +177,7 @@ impl<R, O> CardConsistencyLayer<R, O> {
         self.set(|settings| settings.rules.admissions.push(admission))
     }
 
-    /// Refuses cards that a lenient reader understands though they break their specification (an empty list of skills,
+    /// Refuses cards that break their specification, though a lenient reader understands them (an empty list of skills,
     /// say). Default: off.
     #[must_use]
     pub fn strict(self, strict: bool) -> Self
@@ -188,12 +188,12 @@ impl<R, O> CardConsistencyLayer<R, O> {
         self.set(|settings| settings.rules.strict = strict)
     }
 
-    /// Whether calls with credentials go by the *extended* card of agents that declare one (A2A 1.0 §3.1.11).
+    /// Whether calls with credentials are held against the *extended* card of agents that declare one (A2A 1.0 §3.1.11).
     ///
     /// `GetExtendedAgentCard` is then called once for each credential, at the call's own target and in its dialect,
-    /// through the store's client. The card that comes stands in for the public one, for that credential alone, until the
-    /// public card's version changes or it has been held for the store's `max_age`. An agent that has none (-32007), or
-    /// cannot be asked, leaves the public one, and is asked again after a while ([`NegativeTtl`](super::NegativeTtl)).
+    /// through the store's client. The card that comes back replaces the public one, for that credential alone, until the
+    /// public card's version changes or it has been held for the store's `max_age`. If an agent has none (-32007) or cannot
+    /// be asked, the public card counts, and the agent is asked again after a while ([`NegativeTtl`](super::NegativeTtl)).
     /// Not over gRPC, and not in 0.2. Default: off.
     #[must_use]
     pub fn extended_card(self, extended: bool) -> Self
@@ -206,11 +206,11 @@ impl<R, O> CardConsistencyLayer<R, O> {
 
     /// Lets an agent's card say how long the first event of a stream may take: see [`FirstEventExtension`]. It sets the
     /// bound [`first_event`](crate::Limits::first_event) of each stream to that agent, unless the call's
-    /// [`LimitOverrides`](crate::LimitOverrides) have it already. Default: the layer below decides alone.
+    /// [`LimitOverrides`](crate::LimitOverrides) set it already. Default: the layer below decides alone.
     ///
     /// # Errors
     ///
-    /// If the extension cannot be. The error says why.
+    /// If the extension can never work: an empty name, a unit or cap of zero. The error says which.
     pub fn first_event(self, extension: FirstEventExtension) -> Result<Self, CardStoreError>
     where
         R: Clone,

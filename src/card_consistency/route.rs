@@ -10,10 +10,10 @@ use crate::{
     error::CardFailure,
 };
 
-/// Starts from the base URL of an agent: reads the card that stands there as a *hint*, selects the first interface that
-/// the request is written for, and sends it there.
+/// Starts from the base URL of an agent: reads the card there as a *hint*, selects the first interface that the request is
+/// written for, and sends it there.
 ///
-/// The hint decides where the call goes and nothing else. What the target can do is asked of the target's own card.
+/// The hint decides where the call goes, and nothing else. What the target can do, its own card says.
 #[derive(Clone, Debug)]
 pub struct Route {
     hints: CardStore,

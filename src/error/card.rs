@@ -23,7 +23,7 @@ const LISTED: usize = 8;
 
 /// Why an agent's card cannot be had, or does not allow a call.
 ///
-/// Texts out of cards and answers stand here as they came: [`Display`](fmt::Display) cuts and escapes them.
+/// Texts from cards and answers are here as they came: [`Display`](fmt::Display) cuts and escapes them.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum CardFailure {
@@ -33,7 +33,7 @@ pub enum CardFailure {
         /// The locations that were tried, in order.
         tried: Vec<Uri>,
     },
-    /// The card is only shown to those whose credentials are good for it: 401 or 403.
+    /// The card is shown only for credentials that allow it: 401 or 403.
     #[non_exhaustive]
     Unauthorized {
         /// 401 or 403.
@@ -43,7 +43,7 @@ pub enum CardFailure {
         /// The challenge (RFC 9110 §11.6.1).
         www_authenticate: Option<String>,
     },
-    /// Any other status that is no success. Redirects are not followed.
+    /// Any other status that is not a success. Redirects are not followed.
     #[non_exhaustive]
     HttpStatus {
         /// The status.
@@ -53,7 +53,7 @@ pub enum CardFailure {
         /// How long the peer asked to wait.
         retry_after: Option<Duration>,
     },
-    /// A success that is no JSON.
+    /// A success that is not JSON.
     #[non_exhaustive]
     NotJson {
         /// The status.
@@ -73,7 +73,7 @@ pub enum CardFailure {
         /// Where.
         location: Box<Uri>,
     },
-    /// No card within the bound on a fetch, or within what was left of the call's.
+    /// No card within the bound on a fetch, or within the time left to the call.
     #[non_exhaustive]
     FetchTimeout {
         /// The bound.
@@ -84,7 +84,7 @@ pub enum CardFailure {
     MissingField {
         /// The field's path: `supportedInterfaces[0].url`, say.
         field: String,
-        /// What stands there instead.
+        /// What is there instead.
         why: String,
         /// The card's.
         location: Option<Box<Uri>>,
@@ -237,13 +237,13 @@ impl CardFailure {
         self
     }
 
-    /// A URL that cannot or must not be called, as a resolver of the user's may find it.
+    /// A URL that cannot or must not be called: for a [`Resolve`](crate::card_consistency::Resolve) of the user's.
     #[must_use]
     pub fn unusable_url(url: impl Into<String>, why: impl Into<String>) -> Self {
         Self::UnusableUrl { url: url.into(), why: why.into() }
     }
 
-    /// No card at any of these locations, as a resolver of the user's may find it.
+    /// No card at any of these locations: for a [`Resolve`](crate::card_consistency::Resolve) of the user's.
     #[must_use]
     pub fn not_found(tried: Vec<Uri>) -> Self {
         Self::NotFound { tried }
@@ -273,7 +273,8 @@ impl CardFailure {
         }
     }
 
-    /// The error of the specification for a call that its agent would have to refuse for the same reason (§3.3.4, §3.6).
+    /// The specification's error with which the agent itself would have to refuse the call for the same reason (§3.3.4,
+    /// §3.6).
     #[must_use]
     pub fn a2a_error(&self) -> Option<A2aError> {
         match self {

@@ -79,13 +79,13 @@ kinds! {
     UntypedRuntimeFailure => Untyped;
     /// A bound was reached.
     CapabilityTimeout => Timeout;
-    /// Refused before dispatch: there is no card of the target, or it does not cover the call.
+    /// Refused before it was sent: the target has no card, or its card does not cover the call.
     AgentCardResolutionError => Card;
-    /// A routing signal: what the agent's card says of this place is stale. Read the card again and route the call to
+    /// A routing signal: what the agent's card says about this place is stale. Read the card again and route the call to
     /// another region or skill; nothing is broken, and nobody need be woken.
     ///
-    /// Of a skill (`stale/skill_unavailable`): the agent answered -32004 to a call that names a skill. Of an endpoint
-    /// (`stale/endpoint_not_conforming`): a probe showed that no A2A is spoken there, and the call was not sent.
+    /// About a skill (`stale/skill_unavailable`): the agent answered -32004 to a call that names a skill. About an endpoint
+    /// (`stale/endpoint_not_conforming`): a probe showed that A2A is not spoken there, and the call was not sent.
     StaleAgentCardError => Stale;
     /// The connection failed, or was never there.
     TransportError => Transport;

@@ -1,4 +1,4 @@
-//! How calls fail: one error type in the whole crate, with everything an operator and a retry policy need.
+//! How calls fail: one error type for the whole crate, with everything that an operator or a retry policy needs.
 
 mod card;
 mod display;
@@ -38,35 +38,35 @@ use crate::{
 /// Any error that fits into a service stack.
 pub type BoxError = Box<dyn StdError + Send + Sync>;
 
-/// Why a call failed. Each names capability, shape, target, elapsed time and cause.
+/// Why a call failed. Every variant names capability, shape, target, elapsed time and cause.
 ///
-/// One pointer and a tag, cheap to clone: the facts are shared. It is recognised where it arrives boxed through foreign
+/// It is a pointer and a tag, cheap to clone: the facts are shared. It is recognised when it arrives boxed through foreign
 /// middleware, and never wrapped twice.
 #[derive(Clone)]
 #[non_exhaustive]
 pub enum CallError {
     /// The peer said no in a defined way.
     Refused(Refusal),
-    /// The peer failed in an untyped way, typed here.
+    /// The peer failed in a way that no protocol types; typed here.
     Untyped(UntypedRuntimeFailure),
     /// A bound was reached.
     Timeout(CapabilityTimeout),
-    /// Refused before dispatch, for what the target's card says or lacks.
+    /// Refused before it was sent, because of what the target's card says or lacks.
     Card(AgentCardResolutionError),
-    /// A routing signal: what the agent's card says of this place is stale.
+    /// A routing signal: what the agent's card says about this place is stale.
     Stale(StaleAgentCardError),
     /// The connection failed.
     Transport(TransportError),
 }
 
-/// What all failures have in common that come of a capability which was promised, and then not there: the capability,
-/// the shape in which it was asked, and the cause.
+/// What all failures of a promised capability have in common: the capability, the shape in which it was asked for, and
+/// the cause.
 pub trait CapabilityNegotiationError: StdError {
     /// The capability that the operation needs, if it needs one.
     fn capability(&self) -> Option<Capability>;
     /// What exactly was asked.
     fn shape(&self) -> Shape;
-    /// What stood in the way: the cause.
+    /// The cause: what stood in the way.
     fn class(&self) -> Class;
 }
 
@@ -138,7 +138,7 @@ impl CallError {
         self.failure().elapsed
     }
 
-    /// The status of the response head, if one came. Never the number in an error object.
+    /// The status of the response head, if one came; never the number inside an error object.
     #[must_use]
     pub fn http_status(&self) -> Option<StatusCode> {
         self.failure().seen.status
@@ -163,7 +163,7 @@ impl CallError {
     }
 
     /// The error of the specification (§3.3.2, §5.4), normalised over the bindings: by reason, then code, then status,
-    /// and never guessed where a status is shared. `InvalidAgentResponse` for all that is broken.
+    /// and never guessed when errors share a status. `InvalidAgentResponse` for everything with outcome `broken`.
     #[must_use]
     pub fn a2a_error(&self) -> Option<A2aError> {
         match self.outcome() {
@@ -189,8 +189,8 @@ impl CallError {
         retry::of(self.failure())
     }
 
-    /// How long the peer asked to wait (`Retry-After`, or a `RetryInfo` detail); of a card that could not be had, at least
-    /// as long as that is remembered.
+    /// How long the peer asked to wait (`Retry-After`, or a `RetryInfo` detail). If a card could not be had: at least as
+    /// long as that failure is remembered.
     #[must_use]
     pub fn retry_after(&self) -> Option<Duration> {
         let of_card = self.failure().card.as_ref().and_then(|card| card.retry_after());
@@ -198,8 +198,8 @@ impl CallError {
         of_head.or_else(|| self.peer().and_then(|peer| peer.retry_after))
     }
 
-    /// Whether the agent may have begun to work: false only if the request cannot have reached it or was refused
-    /// before any work.
+    /// Whether the agent may have begun to work. False only if the request cannot have reached it, or was refused before
+    /// any work.
     #[must_use]
     pub fn work_may_have_started(&self) -> bool {
         retry::work_may_have_started(self.failure())
@@ -223,7 +223,7 @@ impl CallError {
         self.failure().seen.events
     }
 
-    /// Where the peer was slightly wrong before it failed, and was understood all the same.
+    /// Where the peer was slightly wrong before it failed, but was understood all the same.
     #[must_use]
     pub fn tolerated(&self) -> Tolerated {
         self.failure().seen.tolerated
@@ -242,19 +242,19 @@ impl CallError {
         self.header(http::header::LOCATION)
     }
 
-    /// The region that the peer says has not got the skill (-32004 with a region).
+    /// The region that lacks the skill, as the peer says (-32004 with a region).
     #[must_use]
     pub fn region(&self) -> Option<&str> {
         self.peer().and_then(|peer| peer.region.as_deref())
     }
 
-    /// The skills that the peer says it has instead (-32004 with available skills).
+    /// The skills that are there instead, as the peer says (-32004 with available skills).
     #[must_use]
     pub fn available_skills(&self) -> Option<&[String]> {
         self.peer().and_then(|peer| peer.available_skills.as_deref())
     }
 
-    /// The peer's own answer, kept so that it can be replayed unchanged: of each refusal.
+    /// The peer's own answer to a call that it refused, kept so that it can be replayed unchanged.
     #[must_use]
     pub fn response(&self) -> Option<&PeerResponse> {
         self.failure().response.as_ref()
@@ -266,13 +266,13 @@ impl CallError {
         self.failure().bound
     }
 
-    /// The operations that tell what became of the work, in the order in which to try them.
+    /// The operations that tell what became of the work, in the order to try them.
     #[must_use]
     pub fn next_operations(&self) -> &'static [Operation] {
         retry::next_operations(self)
     }
 
-    /// Whether this says "not here": card or availability entry is stale; re-fetch and re-route, do not escalate.
+    /// Whether this says "not here": the card or availability entry is stale; re-fetch and re-route, do not escalate.
     #[must_use]
     pub fn is_routing_signal(&self) -> bool {
         self.outcome() == OutcomeKind::Stale

@@ -13,6 +13,6 @@ pub struct PeerResponse {
     pub body: Bytes,
     /// Its trailers, if it had any.
     pub trailers: Option<HeaderMap>,
-    /// The body went on behind what was kept: it was dropped, not waited for.
+    /// The body went on beyond what was kept: the rest was dropped, not waited for.
     pub truncated: bool,
 }

@@ -13,13 +13,13 @@ use crate::{
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Retry {
-    /// Nothing is done twice: the request was not worked on, or the operation is idempotent.
+    /// Nothing would be done twice: the request was not worked on, or the operation is idempotent.
     Safe,
-    /// The work may have started: ask for the task first.
+    /// The work may have started: ask about the task first.
     Unsafe,
-    /// Not before the time that the peer gave, or a pause of the caller's choice.
+    /// After the time that the peer gave, or else a pause of the caller's choice.
     After,
-    /// Not without other credentials.
+    /// Only with other credentials.
     AfterCredentials,
 }
 

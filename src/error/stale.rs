@@ -1,4 +1,4 @@
-//! When a refusal says that a skill is not here.
+//! When a refusal means that a skill is not here.
 
 use super::{Failure, PeerResponse, StaleAgentCardError};
 use crate::{
@@ -7,13 +7,13 @@ use crate::{
 };
 
 impl StaleAgentCardError {
-    /// The region that has not got the skill: as the peer names it, else as the call did.
+    /// The region that lacks the skill: as the peer names it, or else as the call did.
     #[must_use]
     pub fn region(&self) -> Option<&str> {
         self.0.peer.as_ref().and_then(|peer| peer.region.as_deref()).or_else(|| self.0.call.region())
     }
 
-    /// The skills that the peer says it has instead. Texts of a peer's: escape them before they reach a log.
+    /// The skills that are there instead, as the peer says. These are a peer's texts: escape them before they reach a log.
     #[must_use]
     pub fn available_skills(&self) -> Option<&[String]> {
         self.0.peer.as_ref().and_then(|peer| peer.available_skills.as_deref())
@@ -31,15 +31,15 @@ impl StaleAgentCardError {
         self.0.call.skill()
     }
 
-    /// The peer's own answer. `None` where nothing was sent: of an endpoint, and of a skill that is remembered as
+    /// The peer's own answer. `None` if nothing was sent: about an endpoint, or about a skill that is remembered as
     /// unavailable.
     #[must_use]
     pub fn response(&self) -> Option<&PeerResponse> {
         self.0.response.as_ref()
     }
 
-    /// What a probe of the endpoint saw instead of A2A: `HTTP 200 text/html`, say. Bounded; a peer's text in it is to be
-    /// escaped before it reaches a log.
+    /// What a probe of the endpoint saw instead of A2A: `HTTP 200 text/html`, say. It is bounded, but may hold a peer's
+    /// text: escape it before it reaches a log.
     #[must_use]
     pub fn seen(&self) -> Option<&str> {
         self.0.got.as_deref().filter(|_| self.0.class == Class::EndpointNotConforming)

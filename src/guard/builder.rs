@@ -19,7 +19,7 @@ use crate::{
     terminal_state::{Recovery, TerminalStateBuilder, TerminalStateLayer},
 };
 
-/// Builds a [`Guard`]. Every part is optional; what does not go together is refused by [`build`](Self::build).
+/// Builds a [`Guard`]. Every part is optional; combinations that make no sense are refused by [`build`](Self::build).
 #[must_use = "a builder does nothing before `build`"]
 pub struct GuardBuilder<O = (), C = NoCards, R = Direct, P = Identity, M = Identity> {
     plain: Plain,
@@ -80,20 +80,19 @@ impl<O, C, R, P, M> GuardBuilder<O, C, R, P, M> {
         self
     }
 
-    /// Refuses what a lenient reader understands though the peer is slightly wrong, in answers and in cards. Default:
-    /// off.
+    /// Refuses answers and cards that are slightly wrong, though a lenient reader understands them. Default: off.
     pub fn strict(mut self, strict: bool) -> Self {
         self.plain.strict = strict;
         self
     }
 
-    /// Turns one result that answers a streaming call into a stream of one event. Default: off.
+    /// Turns a single result that answers a streaming call into a stream of one event. Default: off.
     pub fn adapt_downgrade(mut self, adapt: bool) -> Self {
         self.plain.ending = self.plain.ending.adapt_downgrade(adapt);
         self
     }
 
-    /// What is done about a task that a failed or abandoned call leaves behind. Default: nothing.
+    /// What to do about a task that a failed or abandoned call leaves behind. Default: nothing.
     pub fn recovery(mut self, recovery: Recovery) -> Self {
         self.plain.ending = self.plain.ending.recovery(recovery);
         self
@@ -106,19 +105,19 @@ impl<O, C, R, P, M> GuardBuilder<O, C, R, P, M> {
         self
     }
 
-    /// Catches panics of the service below, of an agent's own router say. Default: off. See
+    /// Catches panics of the service below, such as an agent's own router. Default: off. See
     /// [`TerminalStateBuilder::catch_panics`].
     pub fn catch_panics(mut self, catch: bool) -> Self {
         self.plain.ending = self.plain.ending.catch_panics(catch);
         self
     }
 
-    /// Told of each call's end, exactly once: of successes and failures, of calls that were refused for their card or at
-    /// their endpoint, and of those that were dropped, also while their requests were read, or while they waited for a card, a probe or their turn. Default:
-    /// nobody.
+    /// Is told of each call's end, exactly once: of successes and failures, of calls that were refused for their card or
+    /// endpoint, and of calls that were dropped, including while their requests were read or while they waited for a card,
+    /// a probe or their turn. Default: nobody.
     ///
-    /// With a [`retry`](Self::retry) layer each attempt is a call, and one that is dropped during the pause before another
-    /// attempt has the end of its last.
+    /// With a [`retry`](Self::retry) layer each attempt is a call, and a call that is dropped during the pause before
+    /// another attempt ends as its last attempt did.
     pub fn observe<T>(self, observer: T) -> GuardBuilder<T, C, R, P, M>
     where
         T: Observe,
@@ -127,22 +126,22 @@ impl<O, C, R, P, M> GuardBuilder<O, C, R, P, M> {
         GuardBuilder { plain, observer, cards, card_settings, probes, retrying }
     }
 
-    /// How calls are named: where skill and region stand, how much of a body is read. Default: [`CallLayer::new`]. A body
+    /// How calls are named: where to find skill and region, how much of a body is read. Default: [`CallLayer::new`]. A body
     /// is read for no longer than the longest total of [`limits`](Self::limits), whatever is set here.
     pub fn naming(mut self, naming: CallLayer) -> Self {
         self.plain.naming = naming;
         self
     }
 
-    /// Completes request URIs that are relative, as tonic's generated clients and axum's handlers have them. A `host`
-    /// header stays as it is: of what a server of yours was asked, remove it above, for it names that server. Default:
-    /// none, and such requests stay as they are.
+    /// Completes relative request URIs, which tonic's generated clients and axum's handlers have. A `host` header stays as
+    /// it is: in a request that a server of yours received it names that server, so remove it above. Default: none, and
+    /// such requests stay as they are.
     pub fn origin(mut self, origin: Uri) -> Self {
         self.plain.origin = Some(origin);
         self
     }
 
-    /// Holds calls against their target's card, fetched through this client: a clone of the one below will do, unless it
+    /// Holds calls against their target's card, fetched through this client. A clone of the client below will do, unless it
     /// follows redirects. Default: no cards.
     pub fn cards<S, B, T>(self, client: S) -> GuardBuilder<O, Cards, R, P, M>
     where
@@ -157,7 +156,7 @@ impl<O, C, R, P, M> GuardBuilder<O, C, R, P, M> {
         self.with_cards(Cards::build(CardStore::builder(client)))
     }
 
-    /// The same with a store of your own, which can be set, shared and looked at.
+    /// The same with a store of your own, which you can configure, share and inspect.
     pub fn card_store(self, store: CardStore) -> GuardBuilder<O, Cards, R, P, M> {
         self.with_cards(Cards::store(store))
     }
@@ -180,7 +179,7 @@ impl<O, C, R, P, M> GuardBuilder<O, C, R, P, M> {
         GuardBuilder { plain, observer, cards, card_settings, probes, retrying }
     }
 
-    /// What URLs out of cards may be. Needs cards. Default: [`UrlPolicy::strict`].
+    /// Where URLs on cards may lead. Needs cards. Default: [`UrlPolicy::strict`].
     pub fn urls(mut self, urls: UrlPolicy) -> Self {
         self.card_settings.urls = Some(urls);
         self
@@ -198,7 +197,8 @@ impl<O, C, R, P, M> GuardBuilder<O, C, R, P, M> {
         self
     }
 
-    /// Whether calls with credentials go by the agent's extended card, if it has one. Needs cards. Default: off. See
+    /// Whether calls with credentials are held against the agent's extended card, if it has one. Needs cards. Default: off.
+    /// See
     /// [`CardConsistencyLayer::extended_card`](crate::card_consistency::CardConsistencyLayer::extended_card).
     pub fn extended_card(mut self, extended: bool) -> Self {
         self.card_settings.extended = extended;
@@ -212,20 +212,21 @@ impl<O, C, R, P, M> GuardBuilder<O, C, R, P, M> {
         self
     }
 
-    /// Probes endpoints, and keeps where skills are available. Default: nothing is probed, and nothing kept.
+    /// Probes endpoints, and remembers where skills are available. Default: nothing is probed or remembered.
     ///
-    /// The guard's observer is told of what the layer ends; one of the layer's own is refused by [`build`](Self::build).
+    /// The guard's observer is told of the calls that the layer ends; a layer with an observer of its own is refused by
+    /// [`build`](Self::build).
     pub fn availability<T>(self, layer: ProbeCacheLayer<T>) -> GuardBuilder<O, C, R, ProbeCacheLayer<T>, M> {
         let Self { plain, observer, cards, card_settings, probes: _, retrying } = self;
         GuardBuilder { plain, observer, cards, card_settings, probes: layer, retrying }
     }
 
-    /// A layer that sends calls again, tower's `RetryLayer` say, or any other: it stands where it sees bodies that can be
-    /// sent again ([`CallBody`](crate::CallBody)), above everything that can refuse a call, so that each attempt finds its
-    /// own card. Default: none.
+    /// A layer that sends calls again, such as tower's `RetryLayer`, or any other layer. It is placed where it sees bodies
+    /// that can be sent again ([`CallBody`](crate::CallBody)), above everything that can refuse a call, so that each attempt
+    /// finds its own card. Default: none.
     ///
-    /// Of what such a layer itself fails with, the observer is told where nothing can have been sent: of a call that tower
-    /// sheds (feature `tower`). A timeout in it drops the call below, which is `abandoned`.
+    /// If such a layer fails by itself, the observer is told only when nothing can have been sent: of a call that tower
+    /// sheds (feature `tower`). A timeout in it drops the call below, which is then `abandoned`.
     pub fn retry<T>(self, layer: T) -> GuardBuilder<O, C, R, P, T> {
         let Self { plain, observer, cards, card_settings, probes, retrying: _ } = self;
         GuardBuilder { plain, observer, cards, card_settings, probes, retrying: layer }
@@ -235,8 +236,8 @@ impl<O, C, R, P, M> GuardBuilder<O, C, R, P, M> {
     ///
     /// # Errors
     ///
-    /// If bounds contradict each other, a setting needs a part that is not there, or a part cannot be as it is set. The
-    /// error names the setting and the fix.
+    /// If bounds contradict each other, a setting needs a part that is not there, or a part is set to something
+    /// impossible. The error names the setting and the fix.
     pub fn build(self) -> Result<Guard<O, C::Layer, P::Layer, M>, GuardError>
     where
         O: Observe,

@@ -1,13 +1,13 @@
 use crate::{card_consistency::CardStoreError, terminal_state::ConfigError};
 
-/// A combination that makes no sense. The message names the setting and the fix.
+/// A combination of settings that makes no sense. The message names the setting and the fix.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum GuardError {
-    /// A setting is wrong, or stands beside another that excludes it.
+    /// A setting is wrong, or excluded by another one.
     #[error(transparent)]
     Config(#[from] ConfigError),
-    /// The store of cards cannot be as it is set.
+    /// A setting of the card store is wrong.
     #[error(transparent)]
     Cards(#[from] CardStoreError),
 }

@@ -11,10 +11,10 @@ use crate::{
     terminal_state::{TerminalStateLayer, TerminalStateService},
 };
 
-/// All layers in one, in the right order: every call through it ends, in success, a typed refusal or a typed timeout.
+/// All layers in one, in the right order: every call through it ends in success, a typed refusal or a typed timeout.
 ///
 /// `O` is the observer, `C` the card layer ([`GuardCards`](super::GuardCards)), `P` the probe layer
-/// ([`GuardProbes`](super::GuardProbes)) and `M` the retry layer; `Identity` where there is none.
+/// ([`GuardProbes`](super::GuardProbes)) and `M` the retry layer; a layer that is not there is `Identity`.
 ///
 /// ```
 /// # use std::convert::Infallible;
@@ -37,7 +37,8 @@ use crate::{
 /// # Ok::<(), a2a_guard::GuardError>(())
 /// ```
 ///
-/// Without an error of its own, for a router or below a client that knows nothing of this crate: [`rendered`](Self::rendered).
+/// For a service that cannot fail, for a router or below a client that knows nothing of this crate, see
+/// [`rendered`](Self::rendered).
 pub struct Guard<O = (), C = Identity, P = Identity, M = Identity> {
     pub(super) origin: Option<Origin>,
     pub(super) naming: CallLayer<Arc<O>>,
@@ -77,7 +78,7 @@ impl Default for Guard {
 }
 
 impl<O, C, P, M> Guard<O, C, P, M> {
-    /// The same, its failures rendered by a [`RefusalResponseLayer`]: its service cannot fail.
+    /// The same with its failures rendered by a [`RefusalResponseLayer`]: its service cannot fail.
     #[must_use]
     pub fn rendered(self) -> RenderedGuard<O, C, P, M> {
         RenderedGuard { guard: self }
@@ -137,8 +138,8 @@ impl<O, C, P, M> Guard<O, C, P, M> {
     }
 }
 
-/// A [`Guard`] whose failures are rendered as the binding's own errors: its service cannot fail, and goes straight into
-/// `axum::Router::fallback_service`.
+/// A [`Guard`] whose failures are rendered as the binding's own errors: its service cannot fail, and can be passed straight
+/// to `axum::Router::fallback_service`.
 pub struct RenderedGuard<O = (), C = Identity, P = Identity, M = Identity> {
     guard: Guard<O, C, P, M>,
 }

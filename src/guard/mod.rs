@@ -1,11 +1,11 @@
 //! The whole stack as one layer.
 //!
 //! ```text
-//! GuardService         completes relative URIs, if it was told an origin
+//! GuardService         completes relative URIs, if an origin was given
 //! CallLayer            names the call
-//! RefusalResponseLayer of a [`RenderedGuard`] alone
+//! RefusalResponseLayer only in a RenderedGuard
 //! ObserveLayer         tells the observer of calls that the layers below refuse
-//! a retry layer        if one was given: it sees bodies that can be sent again
+//! a retry layer        if one was given; here it sees bodies that can be sent again
 //! CardConsistencyLayer if cards were given
 //! ProbeCacheLayer      if one was given
 //! TerminalStateLayer

@@ -43,8 +43,8 @@ impl Origin {
         }
     }
 
-    /// The same request at this origin, if its URI does not say one itself. Whom a `Host` field names is the server that
-    /// took the request in, not the one it goes to: the client below names that (RFC 9112 §3.2).
+    /// The same request at this origin, if its URI has none. The server that a `Host` field names is the one that took the
+    /// request in, not the one that it goes to: the client below names that (RFC 9112 §3.2).
     fn complete<B>(&self, request: &mut Request<B>) {
         let uri = request.uri_mut();
         if uri.scheme().is_some() && uri.authority().is_some() {

@@ -1,14 +1,14 @@
-//! Who hears how calls end, besides their callers.
+//! Observers: they hear how calls end, besides the callers.
 //!
-//! An observer is anything that implements [`Observe`](crate::Observe); a closure does. What stands here is built on
-//! that trait as one of yours would be, and is put together with it by [`and`](crate::Observe::and):
+//! An observer is anything that implements [`Observe`](crate::Observe); a closure does. The observers here are built on
+//! that trait as one of yours would be, and are combined with it by [`and`](crate::Observe::and):
 //!
-//! - [`ObserveLayer`] tells an observer of calls that a layer above `TerminalStateLayer` refused, which do not come down
-//!   to it: those that their target's card does not cover, for one.
-//! - feature `tracing`: `TracingLayer` opens a span a call, around its body too, and `TracingObserver` fills it and tells
-//!   of each call's end in an event.
+//! - [`ObserveLayer`] tells an observer of calls that a layer above `TerminalStateLayer` refused, and that therefore never
+//!   reached it: those that their target's card does not cover, for example.
+//! - feature `tracing`: `TracingLayer` opens a span for each call, around its body too; `TracingObserver` fills it and
+//!   reports each call's end in an event.
 //! - feature `metrics`: `MetricsObserver` counts and times calls through the `metrics` facade; `record_card_store` and
-//!   `record_availability` publish what the caches have done.
+//!   `record_availability` publish what the caches did.
 #![cfg_attr(
     all(feature = "tracing", feature = "metrics"),
     doc = r#"

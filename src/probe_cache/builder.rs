@@ -102,7 +102,7 @@ impl ProbeCacheBuilder {
 }
 
 impl<O> ProbeCacheBuilder<O> {
-    /// Where what is learnt of skills is kept. Default: a handle of the layer's own, with its defaults.
+    /// The handle that keeps what is learnt about skills. Default: one of the layer's own, with its defaults.
     pub fn availability(mut self, availability: SkillAvailability) -> Self {
         self.availability = Some(availability);
         self
@@ -125,8 +125,8 @@ impl<O> ProbeCacheBuilder<O> {
         self
     }
 
-    /// Told of each call that this layer ends itself, exactly once: refused, or dropped while it waited for a probe. Such a call does not come down to
-    /// `TerminalStateLayer`, whose observer is told of all others. Default: nobody.
+    /// Is told, exactly once, of each call that this layer itself ends: refused, or dropped while it waited for a probe.
+    /// Such a call never reaches `TerminalStateLayer`, whose observer is told of all others. Default: nobody.
     pub fn observe<P>(self, observer: P) -> ProbeCacheBuilder<P>
     where
         P: Observe,
@@ -146,8 +146,8 @@ impl<O> ProbeCacheBuilder<O> {
         }
     }
 
-    /// Completes request URIs that are relative, as tonic's generated clients and axum's handlers have them: scheme and
-    /// authority are taken from here. Default: none, and such a request is `card/unusable_url`.
+    /// Completes relative request URIs, which tonic's generated clients and axum's handlers have: scheme and authority are
+    /// taken from here. Default: none, and such a request is `card/unusable_url`.
     pub fn origin(mut self, origin: Uri) -> Self {
         self.origin = Some(origin);
         self
@@ -159,15 +159,15 @@ impl<O> ProbeCacheBuilder<O> {
         self
     }
 
-    /// Up to this part of the trust is taken off by chance, anew with each probe, so that endpoints which were first
-    /// called together are not probed together. Between 0 and 1. Default: 0.1.
+    /// Up to this part of the trust is taken off at random, anew with each probe, so that endpoints that were first called
+    /// together are not probed together. Between 0 and 1. Default: 0.1.
     pub fn jitter(mut self, part: f64) -> Self {
         self.settings.jitter = part;
         self
     }
 
-    /// How soon an endpoint is probed again that a probe did not prove, and how long that becomes at most: it doubles
-    /// each time. A disproved endpoint is refused for as long; one that is unknown is called. Default: 5 s, up to 60 s.
+    /// How soon an endpoint that a probe did not prove is probed again, and the longest that this becomes: it doubles each
+    /// time. Until then calls to a disproved endpoint are refused; those to an unknown one go on. Default: 5 s, up to 60 s.
     pub fn back_off(mut self, first: Duration, max: Duration) -> Self {
         (self.settings.back_off, self.settings.max_back_off) = (first, max);
         self
@@ -199,7 +199,7 @@ impl<O> ProbeCacheBuilder<O> {
         self
     }
 
-    /// Headers by which a tenant is told (`X-Tenant`, say). Probes carry them, and each value has an endpoint of its own.
+    /// Headers that name a tenant (`X-Tenant`, say). Probes carry them, and each value counts as an endpoint of its own.
     /// Default: none.
     pub fn tenant_headers(mut self, names: impl IntoIterator<Item = HeaderName>) -> Self {
         self.tenant_headers = names.into_iter().collect();
@@ -213,8 +213,8 @@ impl<O> ProbeCacheBuilder<O> {
         self
     }
 
-    /// Probes with a message instead, which an agent may take for work: its text is `__probe__`, its metadata are
-    /// `{"a2a_probe": true}`, it does not ask to wait for the task, and a task that comes of it is canceled. Never sent
+    /// Probes with a message instead, which an agent may take for work: its text is `__probe__`, its metadata is
+    /// `{"a2a_probe": true}`, it does not ask to wait for the task, and a task that results from it is canceled. Never sent
     /// without this option. Default: off.
     ///
     /// -32001 and -32004 prove that the lifecycle is there. Any code in -32000..=-32099 says that the card is stale for
@@ -225,8 +225,8 @@ impl<O> ProbeCacheBuilder<O> {
         self
     }
 
-    /// Probes endpoints that calls go to again this long before their trust expires, in one task, so that no call waits
-    /// for it. The probe carries what that call carried for which the endpoint was last probed. The task ends when the
+    /// Probes endpoints in use this long before their trust expires, in one task, so that no call waits for it. Each probe
+    /// carries what the call carried for which the endpoint was last probed. The task ends when the
     /// layer and all of its services are gone. Default: off.
     pub fn refresh_ahead(mut self, ahead: Duration) -> Self {
         self.settings.refresh_ahead = Some(ahead);
@@ -237,7 +237,7 @@ impl<O> ProbeCacheBuilder<O> {
     ///
     /// # Errors
     ///
-    /// If a setting cannot be. The error names it.
+    /// If a setting is impossible. The error names it.
     pub fn build(self) -> Result<ProbeCacheLayer<O>, ProbeCacheError> {
         self.check()?;
         let Self { client, availability, cards, noted, observer, origin, tenant_headers, credential_headers, settings } =

@@ -10,21 +10,21 @@ use tower_service::Service;
 use super::{EndpointState, ProbeCacheBuilder, ProbeCacheService, SkillAvailability, core::Core};
 use crate::{call::Order, card_consistency::CardStore, error::BoxError, limits::Totals, outcome::Observe};
 
-/// Knows from the calls themselves, and from as few probes as will do, whether A2A is spoken at an endpoint, and whether
+/// Knows, from the calls themselves and from as few probes as possible, whether A2A is spoken at an endpoint, and whether
 /// a skill is there in a region.
 ///
-/// **Endpoints.** The first call to one waits for a probe: `GetTask` of a task that does not exist, in the call's own
-/// binding and version, with its credentials, tenant and extensions. `TaskNotFound` proves that A2A is spoken; so does
-/// each call that goes well, and calls to a trusted endpoint cost a look-up. Where something else is spoken, calls are
-/// refused as `stale/endpoint_not_conforming` before they are sent. Where nobody can say, they go on.
+/// **Endpoints.** The first call to an endpoint waits for a probe: `GetTask` of a task that does not exist, in the call's
+/// own binding and version, with its credentials, tenant and extensions. `TaskNotFound` proves that A2A is spoken, and so
+/// does each call that goes well; calls to a trusted endpoint cost a look-up. If something else is spoken there, calls are
+/// refused as `stale/endpoint_not_conforming` before they are sent. If nobody can say, they go on.
 ///
-/// **Skills.** A call that names a skill ([`Call::skill`](crate::Call::skill)) and goes well makes it known as available
-/// to the [`SkillAvailability`] handle. -32004 to such a call is `stale/skill_unavailable`, and drops what was known. A
-/// probe never vouches for a skill.
+/// **Skills.** A call that names a skill ([`Call::skill`](crate::Call::skill)), begins a task and goes well makes the skill
+/// known as available to the [`SkillAvailability`] handle. -32004 to such a call is `stale/skill_unavailable`, and
+/// drops what was known. A probe never vouches for a skill.
 ///
-/// Above a [`TerminalStateLayer`](crate::TerminalStateLayer), whose word on successes and refusals it takes; below a
-/// [`CardConsistencyLayer`](crate::card_consistency::CardConsistencyLayer), if there is one, which takes its routing
-/// signals as a reason to read the card anew. Calls that nobody can name pass.
+/// It belongs above a [`TerminalStateLayer`](crate::TerminalStateLayer), whose word on successes and refusals it takes, and
+/// below a [`CardConsistencyLayer`](crate::card_consistency::CardConsistencyLayer), if there is one, which reads the card
+/// anew after a routing signal. Calls that nobody can name pass.
 ///
 /// ```
 /// # use std::convert::Infallible;
@@ -66,16 +66,16 @@ pub(super) struct Config<O> {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct EndpointEntry {
-    /// Where: scheme, host, port, and the path in front of the operation.
+    /// Where it is: scheme, host, port, and the path in front of the operation.
     pub url: String,
-    /// For which tenant, where the call names one.
+    /// For which tenant, if the call names one.
     pub tenant: Option<String>,
-    /// How it stands.
+    /// What is known about it.
     pub state: EndpointState,
 }
 
 impl ProbeCacheLayer {
-    /// Probes go through `client`: a clone of the client below will do, with or without a `TerminalStateLayer` around it.
+    /// Probes go through `client`. A clone of the client below will do, with or without a `TerminalStateLayer` around it.
     /// It must not follow redirects.
     pub fn builder<S, B, R>(client: S) -> ProbeCacheBuilder
     where
@@ -89,7 +89,7 @@ impl ProbeCacheLayer {
         ProbeCacheBuilder::probing(client)
     }
 
-    /// Nothing is ever probed: endpoints are not refused, and skills are known from the calls alone.
+    /// A layer that never probes: no endpoint is refused, and skills are known from the calls alone.
     pub fn without_probes() -> ProbeCacheBuilder {
         ProbeCacheBuilder::unprobed()
     }
@@ -136,7 +136,7 @@ impl<O> ProbeCacheLayer<O> {
         core.places.endpoints().into_iter().map(entry).collect()
     }
 
-    /// Forgets what is known of the endpoints at the origin of `uri`, and says how many there were.
+    /// Forgets what is known about the endpoints at the origin of `uri`, and returns how many there were.
     pub fn forget_endpoints(&self, uri: &Uri) -> usize {
         self.config.core.places.forget(uri)
     }

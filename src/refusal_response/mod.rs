@@ -1,4 +1,4 @@
-//! Failures as the binding's own errors, so that any A2A client can sit above.
+//! Failures as the binding's own errors, so that any A2A client can sit above the stack.
 //!
 //! [`RefusalResponseLayer`] turns every [`CallError`](crate::CallError) into what a server of the call's binding and
 //! version would have answered, before the response head or in the middle of a stream. Its service cannot fail
@@ -17,12 +17,12 @@
 //! | `stale/skill_unavailable`, remembered | -32004 | 400 | FAILED_PRECONDITION | `UNSUPPORTED_OPERATION` |
 //! | `stale/endpoint_not_conforming` | -32603 | 502 | FAILED_PRECONDITION | `ENDPOINT_NOT_CONFORMING` |
 //! | a layer in between shed the load | -32603 | 503 | UNAVAILABLE | `UNAVAILABLE` |
-//! | a layer in between failed otherwise | -32603 | 500 | INTERNAL | `INTERNAL_ERROR` |
+//! | another failure of a layer in between | -32603 | 500 | INTERNAL | `INTERNAL_ERROR` |
 //!
-//! Reasons of the specification stand under its domain, `a2a-protocol.org`; the others under `a2a-guard`. The
+//! The specification's reasons are under its domain, `a2a-protocol.org`; the others are under `a2a-guard`. The
 //! `ErrorInfo` always has `outcome`, `class`, `capability`, `shape`, `retry` and `elapsed_ms` in its metadata, and, where
 //! they are known, `retry_after` (seconds), `task_id`, `task_state`, `next` (operations to call next, best first),
-//! `bound_ms`, `http_status` (the peer's), `region` and `availableSkills`. A `RetryInfo` follows where the peer asked to
+//! `bound_ms`, `http_status` (the peer's), `region` and `availableSkills`. A `RetryInfo` follows if the peer asked to
 //! wait.
 //!
 //! # Forms
@@ -33,16 +33,16 @@
 //! | HTTP+JSON | the HTTP status and a `google.rpc.Status` (§11.6) | one last event with it, named `error` |
 //! | GRPC | a head that is its own trailers (§10.6) | trailers |
 //!
-//! To a call of 0.3 or older, JSON-RPC's `data` is an object (`{"details": […]}`), and HTTP+JSON says
-//! `{"code", "message", "data"}` with a JSON-RPC code, as the servers of that version do. A HTTP+JSON call that names no
-//! version, nor has a card that does, is one of 0.3 (§3.6).
+//! In answers to calls of 0.3 or older, JSON-RPC's `data` is an object (`{"details": […]}`), and HTTP+JSON has
+//! `{"code", "message", "data"}` with a JSON-RPC code, like the servers of that version. An HTTP+JSON call counts as 0.3 if
+//! neither it nor its card names a version (§3.6).
 //!
 //! # The peer's own refusals
 //!
-//! They go through as they came: status, headers, body, trailers. What concerns one connection alone does not
-//! (RFC 9110 §7.6.1), nor a length that is not the body's. An event that lacks its end gets it; a JSON document under
-//! the media type of streams is said to be JSON. Where only the beginning of a refusal was kept (it was longer than
-//! [`Limits::max_refusal`](crate::Limits::max_refusal), or its body broke off) there is nothing whole to hand on: it is
+//! They go through as they came: status, headers, body, trailers. Left out are fields that concern one connection only
+//! (RFC 9110 §7.6.1), and a length that is not the body's. An event that lacks its end gets it; a JSON document under the
+//! media type of streams is labelled as JSON. If only the beginning of a refusal was kept (it was longer than
+//! [`Limits::max_refusal`](crate::Limits::max_refusal), or its body broke off), there is nothing whole to pass on: it is
 //! rendered from what was understood of it, under the peer's status, with its code, reason and message, and its
 //! `Retry-After`, `Location` and challenges.
 

@@ -1,15 +1,15 @@
 //! A ready-made policy for tower's `RetryLayer`.
 //!
-//! [`RetryPolicy`] sends a call again where that is safe and may help, and at no other time:
+//! [`RetryPolicy`] sends a call again only if that is safe and may help:
 //!
-//! - **Safe**: [`CallError::retry`](crate::CallError::retry) says `safe`, or `after`. A send whose work may have begun is
-//!   never sent twice, a stream not behind its first event, and a request whose body is not whole in memory not at all.
-//! - **May help**: the failure may be gone by the next attempt. A task that does not exist, a route that is missing or a
-//!   card that does not cover the call will not.
-//! - **In time**: the pause is what the peer asked for, or a growing one; where it does not fit into what is left of the
-//!   call's total, the failure is the caller's at once.
-//! - **Within a budget**: so many attempts a call, and so many retries for so many successes over all calls, so that
-//!   retries do not keep an agent down.
+//! - **Safe**: [`CallError::retry`](crate::CallError::retry) says `safe` or `after`. A send whose work may have begun is
+//!   never sent twice, nor is a stream after its first event, nor a request whose body is not whole in memory.
+//! - **May help**: the failure may be gone by the next attempt. A task that does not exist, a missing route or a card that
+//!   does not cover the call will still be so.
+//! - **In time**: the pause grows from one attempt to the next, on top of what the peer asked for. If it does not fit into
+//!   what is left of the call's total, the caller gets the failure at once.
+//! - **Within a budget**: a limit on the attempts of one call, and on retries per success over all calls, so that retries
+//!   do not keep an agent down.
 
 mod pause;
 mod policy;

@@ -16,13 +16,13 @@ use crate::{
     limits::{LimitOverrides, Limits},
 };
 
-/// Sends a call again where that is safe and may help.
+/// Sends a call again if that is safe and may help.
 ///
-/// For tower's `RetryLayer`, directly below [`CallLayer`](crate::CallLayer), which reads the request and starts the clock
-/// of `total`: all attempts and pauses together are held to it. The layers below see each attempt as a call of its own,
-/// with the extensions of the first.
+/// It is for tower's `RetryLayer`, directly below [`CallLayer`](crate::CallLayer), which reads the request and starts the
+/// clock of `total`: all attempts and pauses together are held to it. The layers below see each attempt as a call of its
+/// own, with the extensions of the first.
 ///
-/// What is kept for a retry is the request, its body shared, until the call has its answer.
+/// The request is kept for a retry, its body shared, until the call has its answer.
 ///
 /// ```
 /// use a2a_guard::{CallLayer, Limits, TerminalStateLayer, retry::RetryPolicy};
@@ -54,8 +54,8 @@ struct Config {
 }
 
 impl RetryPolicy {
-    /// Three attempts; pauses from 100 ms, doubling up to 10 s; the default [`Limits`]; and a budget of one retry for
-    /// five successes, and of 10 more in a second, over 10 s.
+    /// Three attempts; pauses from 100 ms, doubling up to 10 s; the default [`Limits`]; and a budget, over 10 s, of one
+    /// retry for every five successes and 10 more a second.
     #[must_use]
     pub fn new() -> Self {
         let config = Config {
@@ -73,7 +73,7 @@ impl RetryPolicy {
         self
     }
 
-    /// How often a call is sent at most, the first time included. One is no retry; 0 is taken for 1. Default: 3.
+    /// How often a call is sent at most, including the first time. 1 means no retry; 0 counts as 1. Default: 3.
     #[must_use]
     pub fn attempts(self, attempts: u32) -> Self {
         self.set(|config| config.attempts = attempts)
@@ -87,15 +87,15 @@ impl RetryPolicy {
         self.set(|config| config.limits = limits)
     }
 
-    /// The pause before the first retry, where the peer asks for none, and the longest; it doubles in between, and each is
-    /// drawn from the upper half. Default: 100 ms, 10 s.
+    /// The pause before the first retry, and the longest pause; it doubles in between, and each is drawn at random from its
+    /// upper half. What the peer asks for comes on top. Default: 100 ms, 10 s.
     #[must_use]
     pub fn pause(self, first: Duration, most: Duration) -> Self {
         self.set(|config| config.pause = Pause { first, most })
     }
 
-    /// The longest pause that a peer may ask for (`Retry-After`, `RetryInfo`); who asks for a longer one is not asked
-    /// again. Default: none, so that the total alone bounds it.
+    /// The longest pause that a peer may ask for (`Retry-After`, `RetryInfo`); a peer that asks for a longer one is not
+    /// called again. Default: none, so only the total bounds it.
     #[must_use]
     pub fn max_wait(self, wait: Duration) -> Self {
         self.set(|config| config.max_wait = wait)

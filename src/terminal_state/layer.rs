@@ -11,13 +11,13 @@ use crate::{
 
 /// Makes every call end: in success, a typed refusal, or a typed timeout.
 ///
-/// `Ok(response)` says that the peer succeeded; a stream's first event is in hand then, and its body says the rest,
-/// with the same [`CallError`](crate::CallError). Everything else is an `Err`.
+/// `Ok(response)` says that the peer succeeded. For a stream it says that the first event is in hand; the body tells the
+/// rest, with the same [`CallError`](crate::CallError). Everything else is an `Err`.
 ///
-/// Directly above the client, or above a decompression layer if there is one. It judges what a
-/// [`CallLayer`](crate::CallLayer) above it named, or a caller's own [`Call`]; without either, what path
-/// and headers tell (HTTP+JSON and gRPC are told by their paths, JSON-RPC is not). Calls that nobody can name get bounds and caps:
-/// their status and body pass.
+/// It belongs directly above the client, or above a decompression layer if there is one. It goes by what a
+/// [`CallLayer`](crate::CallLayer) above read off the request, or by the caller's own [`Call`]; without either, by path and
+/// headers, which say enough for HTTP+JSON and gRPC but not for JSON-RPC. Calls that nobody can name get bounds and caps
+/// only: their status and body pass.
 ///
 /// ```
 /// use std::time::Duration;
@@ -59,7 +59,7 @@ impl<O> Config<O> {
 }
 
 impl TerminalStateLayer {
-    /// The default bounds, tolerant, observed by nobody.
+    /// With the default bounds; tolerant of slight faults; observed by nobody.
     #[must_use]
     pub fn new() -> Self {
         Self::observed(())
@@ -150,58 +150,56 @@ impl<O> TerminalStateBuilder<O> {
         self
     }
 
-    /// Other bounds for one operation, on top of [`limits`](Self::limits). `ready` is not among them: the client is
+    /// Other bounds for one operation, on top of [`limits`](Self::limits). `ready` cannot be among them: the client is
     /// waited for before the call is known.
     pub fn operation_limits(mut self, operation: Operation, overrides: LimitOverrides) -> Self {
         self.overrides.push((operation, overrides));
         self
     }
 
-    /// Refuses, as `broken/protocol_violation`, what a lenient reader understands though the peer is slightly wrong
+    /// Refuses, as `broken/protocol_violation`, answers that are slightly wrong, though a lenient reader understands them
     /// (see [`Outcome::tolerated`](crate::Outcome::tolerated)). Default: off.
     pub fn strict(mut self, strict: bool) -> Self {
         self.strict = strict;
         self
     }
 
-    /// Turns one JSON result that answers a streaming call into a stream of one event, instead of refusing it as
+    /// Turns a single JSON result that answers a streaming call into a stream of one event, instead of refusing it as
     /// `broken/silent_downgrade`. Default: off.
     pub fn adapt_downgrade(mut self, adapt: bool) -> Self {
         self.adapt_downgrade = adapt;
         self
     }
 
-    /// Tells gRPC agents, by `grpc-timeout`, how much time is left of the call's total, in place of what the caller told
-    /// them: that is part of it already. Default: off, and the caller's own goes on as it is.
+    /// Tells gRPC agents, by `grpc-timeout`, how much time is left of the call's total. That replaces the caller's own
+    /// `grpc-timeout`, which the total takes into account already. Default: off, and the caller's own passes as it is.
     ///
-    /// An agent that keeps to it ends the call itself, with `DEADLINE_EXCEEDED`, or, where it is written with tonic, with
-    /// `CANCELLED` and "Timeout expired": a [`Refusal`](crate::Refusal), if it comes sooner than this layer's own
+    /// An agent that keeps to it ends the call itself, with `DEADLINE_EXCEEDED` or, if it is written with tonic, with
+    /// `CANCELLED` and "Timeout expired". That is a [`Refusal`](crate::Refusal) if it comes sooner than this layer's own
     /// [`CapabilityTimeout`](crate::CapabilityTimeout) of class `total`. A tonic client below keeps to it too, up to the
-    /// response head; its error then is that same timeout, with tonic's as source.
+    /// response head; its error is then that same timeout, with tonic's as source.
     pub fn send_grpc_timeout(mut self, send: bool) -> Self {
         self.send_grpc_timeout = send;
         self
     }
 
-    /// Catches panics of the service below, as it needs them whose service is no client but an agent's own router: in
-    /// `poll_ready` and `call`, in the future, and in the response's body. Default: off, and a panic unwinds through the
-    /// layer.
+    /// Catches panics of the service below, for a service that is not a client but an agent's own router: in `poll_ready`
+    /// and `call`, in the future, and in the response's body. Default: off, and a panic unwinds through the layer.
     ///
-    /// Before a response head it is `broken/http_status`, as the 500 would have been that a server makes of it, but for
-    /// that [`http_status`](crate::CallError::http_status) is `None`; behind the head it is `broken/truncated`. What the
-    /// panic said is the error's source, for the operator's log, and is not rendered to callers. The panic hook runs as it
-    /// always does. Under `panic = "abort"` nothing is caught.
+    /// A panic before the response head is `broken/http_status`, like the 500 that a server would make of it, except that
+    /// [`http_status`](crate::CallError::http_status) is `None`; after the head it is `broken/truncated`. What the panic
+    /// said is the error's source, for the operator's log, and is not rendered to callers. The panic hook runs as always.
+    /// Under `panic = "abort"` nothing is caught.
     ///
-    /// A future or body that panics is dropped at once and never polled again; if its drop panics too, that is caught as
-    /// well, and so is any other drop of it. (Two destructors that panic in one drop abort the process, as they do
-    /// everywhere.) The service stays and is called again, with whatever state the panic left it
-    /// in; an `axum::Router` has none.
+    /// A future or body that panics is dropped at once and never polled again. If dropping it panics too, that is caught as
+    /// well, and so is a panic in any other drop of it. (Two destructors that panic in one drop abort the process, as they do
+    /// everywhere.) The service stays and is called again, in whatever state the panic left it; an `axum::Router` has none.
     pub fn catch_panics(mut self, catch: bool) -> Self {
         self.catch_panics = catch;
         self
     }
 
-    /// Told of each call's end. Default: nobody.
+    /// Is told of each call's end. Default: nobody.
     pub fn observe<P>(self, observer: P) -> TerminalStateBuilder<P>
     where
         P: Observe,
@@ -220,7 +218,7 @@ impl<O> TerminalStateBuilder<O> {
         }
     }
 
-    /// What is done about a task that a failed or abandoned call leaves behind. Default: nothing.
+    /// What to do about a task that a failed or abandoned call leaves behind. Default: nothing.
     pub fn recovery(mut self, recovery: Recovery) -> Self {
         self.recovery = Some(recovery);
         self
@@ -230,8 +228,8 @@ impl<O> TerminalStateBuilder<O> {
     ///
     /// # Errors
     ///
-    /// If the bounds contradict each other, are zero or no bound at all, or the recovery does nothing. The error names
-    /// the setting and the fix.
+    /// If the bounds contradict each other, are zero or so long that they bound nothing, or if the recovery does nothing.
+    /// The error names the setting and the fix.
     pub fn build(self) -> Result<TerminalStateLayer<O>, ConfigError> {
         let limits = &self.limits;
         check(limits, None)?;

@@ -1,4 +1,4 @@
-//! Every call ends: bounds on time and size, and a judgement of what came.
+//! Makes every call end: bounds on time and size, and a judgement of what came.
 
 mod answer;
 mod body;

@@ -19,7 +19,7 @@ use crate::{
 /// How much of an answer to a request of the layer's own is read at most.
 const MAX_ANSWER: usize = 8 << 20;
 
-/// What is done about the task that a failed or abandoned call leaves behind.
+/// What to do about the task that a failed or abandoned call leaves behind.
 ///
 /// The layer's own requests, `CancelTask` and `GetTask`, go through a client of their own: a clone of the same one is
 /// the usual choice. They carry the headers of the call that caused them. At most [`max_in_flight`](Self::max_in_flight)
@@ -73,8 +73,8 @@ impl Recovery {
         }
     }
 
-    /// Sends `CancelTask` for a send that failed: after a timeout, a truncation or a lost connection, if the task's id is known (and, with
-    /// [`reconcile`](Self::reconcile), if the task turned out not to have finished).
+    /// Sends `CancelTask` for a send that failed: after a timeout, a truncation or a lost connection, if the task's id is
+    /// known (and, with [`reconcile`](Self::reconcile), if the task turned out not to have finished).
     #[must_use]
     pub fn cancel_on_failure(mut self) -> Self {
         self.cancel_on_failure = true;
@@ -89,10 +89,10 @@ impl Recovery {
         self
     }
 
-    /// Asks `GetTask`, once, after a timeout or a truncation, if the task's id is known (after a connection that was lost
-    /// before any answer only for a subscription: a message may have been lost with it); a task
-    /// that did finish becomes the call's success: a stream's last event, or a unary answer. The outcome lists it as
-    /// tolerated (`reconciled`). The call ends up to [`timeout`](Self::timeout) later for it.
+    /// Asks `GetTask` once after a timeout or a truncation, if the task's id is known. (After a connection that was lost
+    /// before any answer it asks only for a subscription: a message may have been lost with the connection.) A task that
+    /// did finish becomes the call's success: a stream's last event, or a unary answer. The outcome lists it as tolerated
+    /// (`reconciled`). The call may end up to [`timeout`](Self::timeout) later because of this, also beyond its total.
     #[must_use]
     pub fn reconcile(mut self) -> Self {
         self.reconcile = true;

@@ -26,7 +26,7 @@ pub type GuardedChannel<S> = WithOrigin<CallService<TerminalStateService<TonicBo
 /// Puts [`CallLayer`] and [`TerminalStateLayer`], with the default bounds, between a generated client and `channel`: a
 /// tonic `Channel`, or any other service of requests with tonic's body.
 ///
-/// `origin` is what the channel is connected to, `https://agent.example.com` say: tonic's clients know paths alone, and
+/// `origin` is what the channel is connected to, `https://agent.example.com` say: tonic's clients know only paths, but
 /// errors, observers and cards need the place.
 ///
 /// # Errors

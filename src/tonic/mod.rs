@@ -13,8 +13,8 @@
 //!
 //! # What a caller sees
 //!
-//! A refusal that the agent typed is the [`Status`](::tonic::Status) that a tonic client sees without the layers: the same code,
-//! message, details and metadata. Everything else is a status that says what happened:
+//! A refusal that the agent typed is the [`Status`](::tonic::Status) that a tonic client sees without the layers: the same
+//! code, message, details and metadata. Everything else is a status that says what happened:
 //!
 //! | the call ended as | code | reason of its `ErrorInfo` |
 //! | --- | --- | --- |
@@ -22,19 +22,19 @@
 //! | `timeout` | DEADLINE_EXCEEDED | `CAPABILITY_TIMEOUT` |
 //! | `transport` | UNAVAILABLE | `AGENT_UNREACHABLE` |
 //! | `card` | FAILED_PRECONDITION | the specification's where it has one (`UNSUPPORTED_OPERATION`, say), else `AGENT_CARD_RESOLUTION` |
-//! | `stale`, and no peer said so | FAILED_PRECONDITION | `UNSUPPORTED_OPERATION`; `ENDPOINT_NOT_CONFORMING` |
+//! | `stale`, without an answer of the agent's | FAILED_PRECONDITION | `UNSUPPORTED_OPERATION`; `ENDPOINT_NOT_CONFORMING` |
 //! | `refused` by an HTTP status alone | UNAUTHENTICATED, PERMISSION_DENIED, RESOURCE_EXHAUSTED, UNAVAILABLE, UNIMPLEMENTED, … | the class, or what the code says |
 //!
 //! It is the status that [`RefusalResponseLayer`](crate::RefusalResponseLayer) renders, with the same details: the
-//! metadata of the `ErrorInfo` has `outcome`, `class`, `capability`, `shape` and more. Its message is fit for strangers. The error itself, with the
-//! line that an operator can act on, is a source of the status: [`call_error`] finds it.
+//! metadata of the `ErrorInfo` has `outcome`, `class`, `capability`, `shape` and more. Its message may be shown to anybody.
+//! The error itself, with the line that an operator can act on, is a source of the status: [`call_error`] finds it.
 //!
 //! # Time
 //!
 //! A `grpc-timeout` on a request (`Request::set_timeout`) bounds the call as its total does, and ends it as
 //! `timeout/total`, DEADLINE_EXCEEDED. tonic's channel has a timer of its own for the same header, and for
-//! `Endpoint::timeout`; it knows heads alone, and says CANCELLED. Where it fires first, below the layers, the call ends
-//! as `timeout/total` too.
+//! `Endpoint::timeout`; it ends at the response head, and says CANCELLED. If it fires first, below the layers, the call
+//! ends as `timeout/total` too.
 
 mod channel;
 mod status;

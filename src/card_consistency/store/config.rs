@@ -133,15 +133,15 @@ impl CardStoreBuilder {
         self
     }
 
-    /// How long a card holds at most after it was asked for, whatever its headers say. Default, and maximum: 300 s.
+    /// How long a card counts at most after it was asked for, whatever its headers say. Default and maximum: 300 s.
     pub fn max_age(mut self, max: Duration) -> Self {
         self.settings.max_age = max;
         self
     }
 
-    /// How long a card holds whose headers say nothing about it. Nothing is guessed from `Last-Modified`: how long a
-    /// card did not change says little about when its agent's skills will. An agent that states no lifetime vouches for
-    /// none, so that this is shorter than [`max_age`](Self::max_age): one small request a minute. Default: 60 s.
+    /// How long a card counts if its headers do not say. Nothing is guessed from `Last-Modified`: how long a card has not
+    /// changed says little about when its agent's skills will. This is shorter than [`max_age`](Self::max_age), because
+    /// such an agent vouches for no lifetime; it costs one small request a minute. Default: 60 s.
     pub fn default_ttl(mut self, ttl: Duration) -> Self {
         self.settings.default_ttl = ttl;
         self
@@ -153,7 +153,7 @@ impl CardStoreBuilder {
         self
     }
 
-    /// A card that a refusal contradicted is asked for anew at most so often, however many calls are refused.
+    /// The least time between two fetches of a card that refusals contradict, however many calls are refused.
     /// Default: 5 s.
     pub fn forced_refresh_interval(mut self, interval: Duration) -> Self {
         self.settings.forced_refresh_interval = interval;
@@ -166,14 +166,14 @@ impl CardStoreBuilder {
         self
     }
 
-    /// How many cards are fetched at once at most; further calls wait for their turn. Default: 256.
+    /// How many cards are fetched at once at most; further fetches wait for their turn. Default: 256.
     pub fn max_searches(mut self, max: usize) -> Self {
         self.max_searches = max;
         self
     }
 
-    /// Headers by which a tenant is told (`X-Tenant`, say). They are sent to each location as the call has them, and
-    /// each value has a card of its own. Default: none.
+    /// Headers that name a tenant (`X-Tenant`, say). They are sent to each location as the call has them, and each value
+    /// has a card of its own. Default: none.
     pub fn tenant_headers(mut self, names: impl IntoIterator<Item = HeaderName>) -> Self {
         self.tenant_headers = names.into_iter().collect();
         self
@@ -186,15 +186,16 @@ impl CardStoreBuilder {
         self
     }
 
-    /// Lets a call use a card that has stopped being fresh for so long, while it is asked for again behind it. Such a
-    /// card is beyond its authority. Never done where the agent says `must-revalidate`, `no-cache` or `Vary: *`.
+    /// Lets a call use a card for this long after it stopped being fresh, while the card is asked for again in the
+    /// background. Such a card is beyond its authority. Never done if the agent says `must-revalidate`, `no-cache` or
+    /// `Vary: *`.
     /// Default: off.
     pub fn stale_while_revalidate(mut self, reach: Duration) -> Self {
         self.settings.stale_while_revalidate = Some(reach);
         self
     }
 
-    /// Lets calls use a card that has stopped being fresh for so long, if it cannot be asked for again: no connection,
+    /// Lets calls use a card for this long after it stopped being fresh, if it cannot be asked for again: no connection,
     /// a timeout, 429 or 5xx. Such a card is beyond its authority. Never done where the agent says `must-revalidate`,
     /// `no-cache` or `Vary: *`. Default: off.
     pub fn stale_if_error(mut self, reach: Duration) -> Self {
@@ -202,7 +203,7 @@ impl CardStoreBuilder {
         self
     }
 
-    /// Whether `agent.json`, the name in versions before 0.3, is tried where there is no `agent-card.json`.
+    /// Whether `agent.json`, the name before version 0.3, is tried if there is no `agent-card.json`.
     /// Default: yes.
     pub fn legacy_location(mut self, legacy: bool) -> Self {
         self.settings.legacy_location = legacy;
@@ -210,9 +211,9 @@ impl CardStoreBuilder {
     }
 
     /// A URL that is asked before all others, with placeholders for the target: `{scheme}`, `{host}`, `{port}`,
-    /// `{authority}` and `{path}`, and `{tenant}`, encoded; without a tenant, a URL that wants one is left out. Each stays in
-    /// its place: a tenant or path with steps in it (`..`) is `unusable_url`, and in a query `&` and the like are encoded.
-    /// `https://cards.example.com/{host}/agent-card.json?tenant={tenant}`, say. Default: none.
+    /// `{authority}`, `{path}`, and `{tenant}` (encoded; for a call without a tenant, a URL that wants one is left out). No
+    /// value can leave its place: a tenant or path with steps in it (`..`) is `unusable_url`, and in a query `&` and the
+    /// like are encoded. Example: `https://cards.example.com/{host}/agent-card.json?tenant={tenant}`. Default: none.
     pub fn location_template(mut self, pattern: impl Into<String>) -> Self {
         self.pattern = Some(pattern.into());
         self
@@ -231,7 +232,7 @@ impl CardStoreBuilder {
         self
     }
 
-    /// Refuses cards that are slightly wrong, and understood all the same. Default: off.
+    /// Refuses cards that are slightly wrong, though they can be understood. Default: off.
     pub fn strict(mut self, strict: bool) -> Self {
         self.settings.strict = strict;
         self
@@ -241,7 +242,7 @@ impl CardStoreBuilder {
     ///
     /// # Errors
     ///
-    /// If a setting cannot be. The error names it.
+    /// If a setting is impossible. The error names it.
     pub fn build(mut self) -> Result<CardStore, CardStoreError> {
         let settings = &mut self.settings;
         let nonzero = [
@@ -324,7 +325,7 @@ impl fmt::Debug for Settings {
     }
 }
 
-/// A setting that cannot be.
+/// A setting that is impossible.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{setting} {why}")]
 pub struct CardStoreError {

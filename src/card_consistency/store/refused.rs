@@ -54,15 +54,18 @@ impl NegativeTtl {
     setters! {
         /// No card at any location. Default: 60 s.
         not_found;
-        /// 401 or 403, for the credentials that it was said to. Default: 30 s.
+        /// 401 or 403, for the credentials that got it. Default: 30 s.
         unauthorized;
-        /// A card that is none, is too large, is not vouched for, or is another target's. Default: 30 s.
+        /// A card that is none, is too large, or is not vouched for. Default: 30 s.
+        ///
+        /// That a card is another target's, or has a URL that must not be called, is not remembered: another layer over the
+        /// same store may allow it.
         malformed;
-        /// Any other status, a connection that failed, a timeout. Doubles with each in a row. Default: 5 s.
+        /// Any other status, a connection that failed, a timeout. Doubles with each one in a row. Default: 5 s.
         failed;
-        /// What that doubles to at most. Default: 60 s.
+        /// The longest that this doubles to. Default: 60 s.
         failed_max;
-        /// How much of a `Retry-After` is respected. It makes the other times longer, never shorter. Default: 300 s.
+        /// The longest `Retry-After` that is respected. It makes the other times longer, never shorter. Default: 300 s.
         retry_after_max;
     }
 }
