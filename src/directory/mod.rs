@@ -5,24 +5,24 @@
 //! | --- | --- | --- |
 //! | register a peer | [`Directory::publish`], [`publish_tools`](Directory::publish_tools) | [`RegistryError`], and an [`AuditEvent`] for each change |
 //! | say what is needed | [`Need`] | |
-//! | find and rank | [`Directory::find`]: a [`Decision`] with a [`Candidate`] for each who fits | an [`Exclusion`] for each who may not be asked |
-//! | ask for permission | [`Permission`], by default [`PermissionRules`]; a [`PermissionEvent`] each | [`Permit::Deny`] |
+//! | find and rank | [`Directory::find`]: a [`Decision`] with a [`Candidate`] for each peer that fits | an [`Exclusion`] for each one that may not be asked |
+//! | ask for permission | [`Permission`], by default [`PermissionRules`]; a [`PermissionEvent`] for each decision | [`Permit::Deny`] |
 //! | delegate | [`DelegateLayer`] | [`DelegateError`] |
 //! | learn | [`Evidence`], by [`trust`] | |
 //!
 //! # What becomes of a registration
 //!
-//! A peer is identified by where it is called ([`PeerId`]). It is on probation first: found, and asked for what is of low
-//! risk alone, until somebody stands for it ([`Verification`]) or it is [proven](Standing::proven). Its card counts until
-//! its time is over, and is read again before that by [`Directory::keep_fresh`]; the tools that it lists over MCP count
-//! beside it. [Doubt](Directory::doubt), by calls that contradict the card, has it read again at once. It ends by
-//! [`withdraw`](Directory::withdraw), for its owner, or [`revoke`](Directory::revoke), for an operator.
+//! A peer is identified by where it is called ([`PeerId`]). At first it is on probation: it is found, but asked only for
+//! what is of low risk, until somebody vouches for it ([`Verification`]) or it is [proven](Standing::proven). Its card
+//! counts until it expires, and [`Directory::keep_fresh`] reads it again before that; the tools that it lists over MCP count
+//! beside it. [Doubt](Directory::doubt), raised by calls that contradict the card, has it read again at once. The
+//! registration ends by [`withdraw`](Directory::withdraw), for its owner, or [`revoke`](Directory::revoke), for an operator.
 //!
 //! # Which numbers decide
 //!
-//! Fit, verification, trust, latency, id, in this order; those who were found to claim too much come last. All of it is a
-//! function of what is registered, the evidence, the time and the number of the call, so that replicas with the same
-//! evidence agree.
+//! Fit, verification, trust, latency, id, in this order; peers that were found to claim too much come last. All of it is a
+//! function of what is registered, the evidence, the time and the number of the call, so replicas with the same evidence
+//! agree.
 
 mod acts;
 mod audit;
