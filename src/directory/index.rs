@@ -4,7 +4,7 @@
 use std::{collections::HashMap, hash::Hash, sync::Arc};
 
 use super::{PeerId, peer::Peer};
-use crate::card::{CardBinding, CardVersion};
+use crate::card::{Authority, CardBinding, CardVersion};
 
 /// A skill of a peer, by its place in the peer's list.
 #[derive(Clone, Debug)]
@@ -30,6 +30,8 @@ pub(super) struct Index {
     tags: HashMap<Arc<str>, Vec<Posting>>,
     bindings: HashMap<CardBinding, Vec<Arc<Peer>>>,
     versions: HashMap<CardVersion, Vec<Arc<Peer>>>,
+    /// By `host:port` of their interfaces.
+    authorities: HashMap<Box<str>, Vec<Arc<Peer>>>,
 }
 
 impl Index {
@@ -62,6 +64,11 @@ impl Index {
         self.versions.get(version).map(|found| &**found).unwrap_or_default()
     }
 
+    /// Those who have an interface there.
+    pub(super) fn at_authority(&self, authority: &Authority) -> &[Arc<Peer>] {
+        self.authorities.get(authority.host_port()).map(|found| &**found).unwrap_or_default()
+    }
+
     /// Makes this one the next.
     pub(super) fn apply(&mut self, change: IndexChange) {
         self.generation = self.generation.wrapping_add(1);
@@ -87,6 +94,9 @@ impl Index {
         for version in distinct(peer.interfaces.iter().map(|interface| interface.version())) {
             append(&mut self.versions, version, Arc::clone(&peer));
         }
+        for authority in distinct(authorities(&peer).iter()) {
+            append(&mut self.authorities, authority, Arc::clone(&peer));
+        }
         self.peers.insert(peer.id.clone(), peer);
     }
 
@@ -103,7 +113,16 @@ impl Index {
             take_out(&mut self.bindings, interface.binding(), |other| Arc::ptr_eq(other, &peer));
             take_out(&mut self.versions, interface.version(), |other| Arc::ptr_eq(other, &peer));
         }
+        authorities(&peer)
+            .iter()
+            .for_each(|authority| take_out(&mut self.authorities, authority, |other| Arc::ptr_eq(other, &peer)));
     }
+}
+
+/// As often as the peer has interfaces there.
+fn authorities(peer: &Peer) -> Vec<Box<str>> {
+    let parsed = peer.interfaces.iter().filter_map(|interface| interface.authority().ok());
+    parsed.map(|authority| authority.host_port().into()).collect()
 }
 
 fn append<K: Eq + Hash + Clone, V>(map: &mut HashMap<K, Vec<V>>, key: &K, value: V) {

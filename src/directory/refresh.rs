@@ -195,23 +195,24 @@ impl Directory {
 
     /// Whose interface a URL is at: of several on its path, that of the longest. More than one, where they share it.
     fn peers_at(&self, url: &CardUrl) -> Vec<PeerId> {
-        let authority = url.authority();
-        let length = |own: &CardUrl| {
+        let authority = Authority::of(url);
+        let length = |interface: &AgentInterface| {
+            let own = interface.parsed_url().ok()?;
+            if Authority::of(own).host_port() != authority.host_port() {
+                return None;
+            }
+            // Over gRPC the path is the operation's, whatever the interface's own is.
+            if interface.binding().known() == Some(Binding::Grpc) {
+                return Some(0);
+            }
             let path = own.path().trim_end_matches('/');
             let rest = url.path().strip_prefix(path)?;
-            (own.authority() == authority && (rest.is_empty() || rest.starts_with('/'))).then_some(path.len())
-        };
-        // Over gRPC the path is the operation's, whatever the interface's own is.
-        let length = |interface: &AgentInterface| match interface.binding().known() {
-            Some(Binding::Grpc) => {
-                let own = interface.authority().ok()?;
-                (own.host_port() == Authority::of(url).host_port()).then_some(0)
-            }
-            _ => length(interface.parsed_url().ok()?),
+            (rest.is_empty() || rest.starts_with('/')).then_some(path.len())
         };
         let current = self.inner.current();
         let mut found: Vec<(usize, PeerId)> = current
-            .peers()
+            .at_authority(&authority)
+            .iter()
             .filter_map(|peer| Some((peer.interfaces.iter().filter_map(length).max()?, peer.id.clone())))
             .collect();
         let longest = found.iter().map(|(length, _)| *length).max();

@@ -106,6 +106,27 @@ async fn of_agents_at_one_host_the_one_that_was_called_is_doubted() {
         assert!(guard.layer(agents).oneshot(call).await.is_err());
         assert_eq!(log.audit(), [format!("{called} of o: card doubted: endpoint_not_found")]);
     }
+    // Over gRPC the path is the operation's.
+    let host = Host::default();
+    let (directory, log) = host.directory(|builder| builder);
+    for (name, interfaces) in [
+        ("g", [interface("g.example:443", "GRPC", "1.0")]),
+        ("other", [interface("https://other.example", "GRPC", "1.0")]),
+    ] {
+        let base = format!("https://{name}.example/agent");
+        host.serve(&base, card(&interfaces, &["x"]));
+        directory.publish(&uri(&base), "o").await.unwrap();
+    }
+    log.audit();
+    let agents = Agents::default();
+    agents.set("g.example", Does::Status(404, vec![]));
+    let guard = Guard::builder().observe(directory.drift()).build().unwrap();
+    let call = Request::post("https://g.example/lf.a2a.v1.A2AService/SendMessage")
+        .header("content-type", "application/grpc")
+        .body(Full::from(&b"\0\0\0\0\0"[..]))
+        .unwrap();
+    assert!(guard.layer(agents).oneshot(call).await.is_err());
+    assert_eq!(log.audit(), ["https://g.example/agent of o: card doubted: endpoint_not_found"]);
 }
 
 /// What says that the work may have started is not repeated elsewhere, whatever pause it asks for.
