@@ -122,6 +122,8 @@ mod tests {
             ("TEXT/EVENT-STREAM", MediaType::EventStream),
             ("application/grpc", MediaType::Grpc),
             ("application/grpc+proto", MediaType::Grpc),
+            ("Application/GRPC", MediaType::Grpc),
+            ("application/grpc+proto; x=y", MediaType::Grpc),
             ("application/grpc+json", MediaType::Other),
             ("application/grpc-web", MediaType::Other),
             ("text/html; charset=utf-8", MediaType::Html),

@@ -207,6 +207,7 @@ mod tests {
             (&[("cache-control", "x=\"no-cache, no-store\", max-age=5")], Some(5)),
             (&[("cache-control", "x=\"\\\", no-cache\", max-age=5")], Some(5)),
             (&[("cache-control", "x=\"unclosed, max-age=5")], None),
+            (&[("cache-control", "x=\\, max-age=5")], Some(5)),
             (&[("cache-control", ",, ,=, max-age=5")], Some(5)),
             (&[("cache-control", "max-age=60"), ("age", "20")], Some(40)),
             (&[("cache-control", "max-age=60"), ("age", "18446744073709551615")], Some(0)),

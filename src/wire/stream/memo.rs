@@ -340,6 +340,35 @@ mod tests {
         }
     }
 
+    /// What an event tells is judged by what stands in it, whatever those before it told.
+    #[test]
+    fn an_event_that_tells_something_is_judged_as_if_it_came_alone() {
+        const TEXTS: [&str; 3] = ["WORKING", r#""}|,"id":3"#, r#"a"}]}},"task":{"x":{"y":[{"z":""#];
+        let id = JsonRpcId::Number(1);
+        let any: Vec<_> = [0, 4].into_iter().flat_map(|kind| TEXTS.map(|text| (kind, text))).collect();
+        for (first, second, third) in
+            any.iter().flat_map(|a| any.iter().flat_map(|b| any.iter().map(|c| (*a, *b, *c))).collect::<Vec<_>>())
+        {
+            let mut memo = Memo::default();
+            let mut judge = Judge::new(EXPECTED);
+            let taught = ["1", "2", "3", "4"].into_iter().flat_map(|text| [(0, text), (4, text)]);
+            for (kind, text) in taught.chain([first, second, third]) {
+                let json = event(1, kind, text);
+                let mut fresh = Judge::new(EXPECTED);
+                fresh.feed(json.as_bytes());
+                let verdict = fresh.finish(&id);
+                if next(&mut memo, &mut judge, &json, false).is_none() {
+                    assert_eq!((judge.finish(&id), judge.facts()), (verdict, fresh.facts()), "{first:?} {json}");
+                    if verdict == Verdict::Valid {
+                        memo.judged(&judge, kind);
+                    }
+                } else {
+                    assert_eq!(verdict, Verdict::Valid, "{first:?} {json}");
+                }
+            }
+        }
+    }
+
     /// How an event ends is learnt of whole ones alone: one that was cut must not vouch for one that is cut for good.
     #[test]
     fn the_end_of_a_piece_is_not_that_of_its_event() {

@@ -90,6 +90,11 @@ fn text_event(text: &str) -> String {
     artifact("310647ae-d68f-47e7-9482-e38f651890fe").replace("[]", &format!("[{{\"text\":\"{text}\"}}]"))
 }
 
+/// So many of these as it takes until another one is known without being read.
+fn known() -> String {
+    ["1", "2", "3", "4"].map(text_event).concat()
+}
+
 const MESSAGE: &str = "data: {\"message\":{\"messageId\":\"m\",\"parts\":[]}}\n\n";
 
 #[test]
@@ -131,7 +136,7 @@ fn each_event_ends_with_its_blank_line() {
 /// Even where a cut lets a piece begin with it.
 #[test]
 fn an_event_within_a_line_is_none() {
-    let known = text_event("x").repeat(4);
+    let known = known();
     for line in [": ", "id: 1 ", "retry: ", "event: "] {
         for event in [status("t", "COMPLETED"), text_event("y")] {
             let seen = watch(REST, &[&known, line, &event].concat());
@@ -283,7 +288,7 @@ fn events_are_bounded() {
         }
     }
     // One that is known from those before it is no shorter for that.
-    let (known, longer) = (text_event("x").repeat(4), text_event("xy"));
+    let (known, longer) = (known(), text_event("xy"));
     let long = |max| watch_pieces(StreamJudge::new(REST, max, false), [[&known[..], &longer].concat().as_bytes()]);
     assert_eq!(long(longer.len()).steps, [StepKind::Event; 5]);
     assert_eq!(long(longer.len() - 1).steps[4..], [StepKind::Flawed(Flaw::TooLarge)]);
