@@ -22,6 +22,8 @@ mod loopback;
 mod peer;
 #[path = "../examples/replay/run.rs"]
 mod run;
+#[path = "../examples/replay/stalls.rs"]
+mod stalls;
 
 use case::Case;
 
@@ -41,7 +43,7 @@ async fn every_case_ends_as_it_should() {
         let at_once = Arc::clone(&at_once);
         running.push(tokio::spawn(async move {
             let _permit = at_once.acquire_owned().await;
-            run::run(&case).await
+            stalls::steadily(|| run::run(&case)).await
         }));
     }
     let mut failed = Vec::new();

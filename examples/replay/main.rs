@@ -34,6 +34,7 @@ mod loopback;
 mod peer;
 mod rendered;
 mod run;
+mod stalls;
 
 use case::{BoxError, Case};
 use run::Line;
@@ -99,8 +100,8 @@ async fn main() -> io::Result<ExitCode> {
                 running.push(tokio::spawn(async move {
                     let _permit = at_once.acquire_owned().await;
                     match rendered {
-                        true => rendered::run(&case).await,
-                        false => run::run(&case).await,
+                        true => stalls::steadily(|| rendered::run(&case)).await,
+                        false => stalls::steadily(|| run::run(&case)).await,
                     }
                 }));
             }

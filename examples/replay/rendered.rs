@@ -138,11 +138,10 @@ async fn check(case: &Case, got: &Got) -> Result<(), BoxError> {
         }
         return judged_again(case, got, error, own).await;
     }
-    let document = match media {
-        MediaType::EventStream => last_event(&got.body, error)?,
-        _ => got.body.to_vec(),
-    };
-    let read = PeerError::parse(&document, if media == MediaType::EventStream { MediaType::Json } else { media });
+    // Under an error status it is no stream, however it is framed.
+    let is_stream = media == MediaType::EventStream && got.head.status.is_success();
+    let document = if is_stream { last_event(&got.body, error)? } else { got.body.to_vec() };
+    let read = PeerError::parse(&document, if is_stream { MediaType::Json } else { media });
     if own && error.response().is_some_and(|response| response.truncated) {
         // Half an answer is none: what is left of it is written anew.
         return judged_again(case, got, error, false).await;

@@ -62,11 +62,12 @@ pub(super) fn plan(status: StatusCode, headers: &HeaderMap) -> GrpcPlan {
         return GrpcPlan::Refused;
     }
     let coded = head.has_coding && judging::coding(headers).is_some();
+    let media = MediaType::of(head.media.map(HeaderValue::as_bytes));
     if status != StatusCode::OK {
-        let decides = status::by_status_alone(status).is_some();
-        return if coded && !decides { GrpcPlan::Broken(Class::ContentEncoding, CODED) } else { GrpcPlan::ErrorBody };
+        let unreadable = coded && status::leaves_word_to(media, status);
+        return if unreadable { GrpcPlan::Broken(Class::ContentEncoding, CODED) } else { GrpcPlan::ErrorBody };
     }
-    match MediaType::of(head.media.map(HeaderValue::as_bytes)) {
+    match media {
         MediaType::Grpc | MediaType::Absent if coded => GrpcPlan::Broken(Class::ContentEncoding, CODED),
         MediaType::Grpc | MediaType::Absent => {
             GrpcPlan::Messages { coded: head.compresses, has_status: head.status.is_some() }

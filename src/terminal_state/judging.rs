@@ -44,11 +44,8 @@ pub(super) fn plan(call: &Call, status: StatusCode, headers: &HeaderMap) -> Plan
         return Plan::Pass { read_along: json_rpc.then(shape::foreign_method) };
     };
     if !status.is_success() {
-        let decides = super::status::by_status_alone(status).is_some();
-        // A page says no more than its status, whether it can be read or not.
-        let says_nothing = matches!(media, MediaType::Html | MediaType::Text);
         return match coding {
-            Some(_) if !decides && !says_nothing => Plan::Broken(Class::ContentEncoding, CODED),
+            Some(_) if super::status::leaves_word_to(media, status) => Plan::Broken(Class::ContentEncoding, CODED),
             _ => Plan::ErrorBody,
         };
     }

@@ -5,7 +5,7 @@ use http::StatusCode;
 use crate::{
     call::Binding,
     outcome::{Class, OutcomeKind},
-    wire::{ErrorForm, PeerError},
+    wire::{ErrorForm, MediaType, PeerError},
 };
 
 /// The outcome of an answer that is no success.
@@ -34,6 +34,11 @@ pub(super) fn by_status_alone(status: StatusCode) -> Option<StatusVerdict> {
         503 => refused(Class::Unavailable, "the peer is unavailable"),
         _ => return None,
     })
+}
+
+/// Whether a body of this type may say more than this status. A page does not, whether it can be read or not.
+pub(super) fn leaves_word_to(media: MediaType, status: StatusCode) -> bool {
+    by_status_alone(status).is_none() && !matches!(media, MediaType::Html | MediaType::Text)
 }
 
 /// The verdict of status and body together.
@@ -77,7 +82,6 @@ fn is_own_phrase(status: StatusCode, text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wire::MediaType;
 
     fn class(status: u16, binding: Binding, names_task: bool, body: &str, media: &str) -> (OutcomeKind, Class) {
         let peer = PeerError::parse(body.as_bytes(), MediaType::of(Some(media.as_bytes())));
