@@ -22,7 +22,7 @@ use super::{
 use crate::{
     call::Binding,
     error::{BoxError, CallError},
-    wire::MediaType,
+    wire::{MediaType, grpc::status::field},
 };
 
 /// So many frames may be held back in one poll before others get their turn.
@@ -130,7 +130,7 @@ fn end(headers: &HeaderMap, asked: &Asked) -> End {
     match (MediaType::of(headers.get(CONTENT_TYPE).map(http::HeaderValue::as_bytes)), binding) {
         (MediaType::EventStream, Some(Binding::JsonRpc | Binding::HttpJson)) if !coded() => End::Event,
         // Behind a status in the head clients look at no other.
-        (MediaType::Grpc, Some(Binding::Grpc)) if !headers.contains_key("grpc-status") => End::Trailers,
+        (MediaType::Grpc, Some(Binding::Grpc)) if field(headers, "grpc-status").is_none() => End::Trailers,
         _ => End::Body,
     }
 }

@@ -124,7 +124,11 @@ impl Expect {
             let is_sure = course.end == course::End::Clean || plan.end == End::Clean;
             return if is_sure { Success } else { Either };
         }
-        let rests = matches!(course.progress, Progress::InputRequired | Progress::AuthRequired);
+        let is_rest = |progress| matches!(progress, Progress::InputRequired | Progress::AuthRequired);
+        let rests = is_rest(course.progress);
+        if is_rest(course.before_unterminated) && plan.end != End::Clean {
+            return Either;
+        }
         match (course.end, plan.end) {
             (course::End::Error | course::End::Failed | course::End::ErrorOrFailed, _) => match plan.end {
                 // What is cut behind a rest is no failure, but what is wrong there is.

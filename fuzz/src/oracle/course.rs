@@ -35,6 +35,8 @@ pub struct Course {
     pub task_id: String,
     pub state: Option<TaskState>,
     pub progress: Progress,
+    /// How far it had come before an event without its end, which is one by the end of its body only.
+    pub before_unterminated: Progress,
     pub end: End,
     /// The place behind the last event that may be handed on.
     pub passed: usize,
@@ -42,8 +44,15 @@ pub struct Course {
 
 impl Course {
     /// Before the first event.
-    pub const BEGIN: Self =
-        Self { events: 0, task_id: String::new(), state: None, progress: Progress::Open, end: End::Clean, passed: 0 };
+    pub const BEGIN: Self = Self {
+        events: 0,
+        task_id: String::new(),
+        state: None,
+        progress: Progress::Open,
+        before_unterminated: Progress::Open,
+        end: End::Clean,
+        passed: 0,
+    };
 
     /// That of a whole body.
     #[must_use]
@@ -55,6 +64,7 @@ impl Course {
             _ => {}
         }
         for event in &events.events {
+            let before = course.progress;
             match rule(expected, id, &event.data) {
                 Ruling::Valid(said) => course.take(&said),
                 Ruling::Error => return Self { end: End::Error, ..course },
@@ -72,6 +82,7 @@ impl Course {
             course.passed = event.end;
             if !event.terminated {
                 course.end = End::Unterminated;
+                course.before_unterminated = before;
             }
             if course.progress == Progress::Done {
                 return course;
