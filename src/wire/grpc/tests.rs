@@ -281,6 +281,45 @@ fn a_first_event_that_is_no_task_is_noted() {
     assert_eq!((judge.progress(), judge.tolerated()), (Progress::Done, Tolerated::default()));
 }
 
+#[test]
+fn only_03_says_that_an_update_is_the_last() {
+    let last = |dialect, update: Message| judged(StreamEvent, dialect, &Message::new().message(3, update));
+    for (on, is_final) in [(0, false), (1, true)] {
+        let (end, facts) = last(V03, update(2).number(4, on));
+        assert_eq!((end, facts.is_final), (GrpcEnd::Message, is_final));
+    }
+    assert!(!last(V03, update(2)).1.is_final);
+    // In 1.0 metadata stand there.
+    let (end, facts) = last(V1, update(2).message(4, Message::new().text(1, "x")));
+    assert_eq!((end, facts.is_final), (GrpcEnd::Message, false));
+}
+
+#[test]
+fn what_the_last_message_says_is_its_own_as_far_as_it_came() {
+    let next = framed(Message::new().message(3, Message::new().text(1, "task-2").text(2, "ctx-2")).as_bytes());
+    let place = |text: &[u8]| next.windows(text.len()).position(|window| window == text).unwrap() + text.len();
+    for (end, task_id, context_id) in
+        [(5, "", ""), (place(b"task-2"), "task-2", ""), (place(b"ctx-2") - 1, "task-2", "ctx-")]
+    {
+        let mut judge = GrpcStreamJudge::new(expected(StreamEvent, V1), MAX, true);
+        judge.step(&framed(Message::new().message(1, task(2)).as_bytes()));
+        let facts = judge.last().clone();
+        assert_eq!(
+            (facts.kind, facts.task_id.as_str(), facts.context_id.as_str()),
+            (PayloadKind::Task, "task-1", "ctx-1")
+        );
+        assert_eq!(facts.state.unwrap().as_str(), "TASK_STATE_WORKING");
+        assert_eq!(judge.step(&next[..end]).kind, StepKind::Held);
+        let facts = judge.last();
+        assert_eq!(
+            (facts.task_id.as_str(), facts.context_id.as_str(), facts.state),
+            (task_id, context_id, None),
+            "{end}"
+        );
+        assert!(!facts.context_id.is_truncated() || context_id == "ctx-");
+    }
+}
+
 /// What is known of a request, whatever its cut.
 fn request(layout: RequestLayout, message: &Message) -> crate::wire::request::RequestFacts {
     let bytes = framed(message.as_bytes());
