@@ -352,6 +352,32 @@ fn requests_of_both_versions() {
     assert_eq!((facts.task_id.as_str(), facts.tenant.as_str()), ("t-1", "acme"));
 }
 
+/// As the table in the module's documentation has it: tenant, task, context.
+#[test]
+fn fields_of_each_request() {
+    let of = |layout| {
+        // The third field of a cancellation is a message: its metadata.
+        let numbers = (1..6).filter(|number| layout != RequestLayout::V1_CANCEL || *number != 3);
+        let all = numbers.fold(Message::new(), |message, number| message.text(number, &format!("tasks/{number}")));
+        let facts = request(layout, &all);
+        [facts.tenant, facts.task_id, facts.context_id].map(|text| text.as_str().to_owned())
+    };
+    for (layout, expected) in [
+        (RequestLayout::V1_TASK, ["tasks/1", "tasks/2", ""]),
+        (RequestLayout::V1_CANCEL, ["tasks/1", "tasks/2", ""]),
+        (RequestLayout::V1_LIST_TASKS, ["tasks/1", "", "tasks/2"]),
+        (RequestLayout::V1_CREATE_PUSH, ["tasks/1", "tasks/3", ""]),
+        (RequestLayout::V1_PUSH, ["tasks/1", "tasks/2", ""]),
+        (RequestLayout::V1_LIST_PUSH, ["tasks/4", "tasks/1", ""]),
+        (RequestLayout::V1_CARD, ["tasks/1", "", ""]),
+        (RequestLayout::V03_NAME, ["", "1", ""]),
+        (RequestLayout::V03_CARD, ["", "", ""]),
+    ] {
+        assert_eq!(of(layout), expected, "{layout:?}");
+        assert_eq!(layout.has_tenant(), !expected[0].is_empty(), "{layout:?}");
+    }
+}
+
 #[test]
 fn sends_of_both_versions() {
     let message = || Message::new().text(1, "m").text(2, "ctx").text(3, "t-1");
@@ -389,6 +415,19 @@ fn skill_and_region_stand_in_metadata() {
     assert_eq!((facts.skill.as_str(), facts.region.as_str()), ("translate", "eu"));
     let probe = send_text(V1, "m", "__probe__", &[("a2a_probe", true)], Some("acme"));
     assert_eq!(request(RequestLayout::V1_SEND, &probe).tenant.as_str(), "acme");
+}
+
+#[test]
+fn one_key_of_metadata_is_enough() {
+    let own = metadata(&[("skillId", "translate"), ("region", "eu")]);
+    let bytes = framed(Message::new().message(4, own).as_bytes());
+    for (skill, region, expected) in
+        [(Some("skillId"), None, ("translate", "")), (None, Some("region"), ("", "eu")), (None, None, ("", ""))]
+    {
+        let mut scan = GrpcRequestScan::new(RequestLayout::V1_SEND, skill, region);
+        scan.feed(&bytes);
+        assert_eq!((scan.facts().skill.as_str(), scan.facts().region.as_str()), expected);
+    }
 }
 
 #[test]
