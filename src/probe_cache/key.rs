@@ -319,4 +319,16 @@ mod tests {
         let uri = Uri::from_static("/a2a");
         assert!(CallRef::new(&uri, "/a2a", &HeaderMap::new(), &[], &send()).place().is_none());
     }
+
+    #[test]
+    fn what_people_read_has_no_query() {
+        let (call, none) = (send(), HeaderMap::new());
+        for (path, shown) in [("/a2a?key=secret&x=?", "/a2a"), ("/a2a", "/a2a"), ("/?", "/"), ("", "")] {
+            let uri = Uri::from_static("https://Agent.example.com");
+            let place = CallRef::new(&uri, path, &none, &TENANT, &call).place().unwrap();
+            assert_eq!(place.origin(), "https://Agent.example.com:443");
+            let key = place.to_key().endpoint;
+            assert_eq!(key.url(), format!("https://agent.example.com:443{shown}"));
+        }
+    }
 }

@@ -56,3 +56,28 @@ fn skip<'a>(rest: &mut &'a [u8], len: usize) -> Option<Value<'a>> {
     *rest = rest.get(len..)?;
     Some(Value::Other)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_of_every_type_up_to_the_first_that_is_none() {
+        let good = b"\x08\x96\x01\x11\x01\x02\x03\x04\x05\x06\x07\x08\x1a\x02ab\x25\x01\x02\x03\x04\x2a\x00";
+        let read = [
+            (1, Value::Number(150)),
+            (2, Value::Fixed),
+            (3, Value::Bytes(b"ab")),
+            (4, Value::Fixed),
+            (5, Value::Bytes(b"")),
+        ];
+        assert_eq!(fields(good).collect::<Vec<_>>(), read);
+        for bad in [&b"\x0b"[..], b"\x00\x01", b"\x11\x01", b"\x1a\x02a", b"\x25\x01\x02\x03", b"\x80"] {
+            assert_eq!(fields(&[&good[..], bad].concat()).collect::<Vec<_>>(), read, "{bad:?}");
+        }
+        // What stands behind it is not guessed at.
+        for bad in [&b"\x0b"[..], b"\x00\x01"] {
+            assert_eq!(fields(&[&good[..], bad, good].concat()).collect::<Vec<_>>(), read, "{bad:?}");
+        }
+    }
+}

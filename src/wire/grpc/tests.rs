@@ -342,6 +342,45 @@ fn a_first_event_that_is_no_task_is_noted() {
     assert_eq!((judge.progress(), judge.tolerated()), (Progress::Done, Tolerated::default()));
 }
 
+#[test]
+fn only_03_says_that_an_update_is_the_last() {
+    let last = |dialect, update: Message| judged(StreamEvent, dialect, &Message::new().message(3, update));
+    for (on, is_final) in [(0, false), (1, true)] {
+        let (end, facts) = last(V03, update(2).number(4, on));
+        assert_eq!((end, facts.is_final), (GrpcEnd::Message, is_final));
+    }
+    assert!(!last(V03, update(2)).1.is_final);
+    // In 1.0 metadata stand there.
+    let (end, facts) = last(V1, update(2).message(4, Message::new().text(1, "x")));
+    assert_eq!((end, facts.is_final), (GrpcEnd::Message, false));
+}
+
+#[test]
+fn what_the_last_message_says_is_its_own_as_far_as_it_came() {
+    let next = framed(Message::new().message(3, Message::new().text(1, "task-2").text(2, "ctx-2")).as_bytes());
+    let place = |text: &[u8]| next.windows(text.len()).position(|window| window == text).unwrap() + text.len();
+    for (end, task_id, context_id) in
+        [(5, "", ""), (place(b"task-2"), "task-2", ""), (place(b"ctx-2") - 1, "task-2", "ctx-")]
+    {
+        let mut judge = GrpcStreamJudge::new(expected(StreamEvent, V1), MAX, true);
+        judge.step(&framed(Message::new().message(1, task(2)).as_bytes()));
+        let facts = judge.last().clone();
+        assert_eq!(
+            (facts.kind, facts.task_id.as_str(), facts.context_id.as_str()),
+            (PayloadKind::Task, "task-1", "ctx-1")
+        );
+        assert_eq!(facts.state.unwrap().as_str(), "TASK_STATE_WORKING");
+        assert_eq!(judge.step(&next[..end]).kind, StepKind::Held);
+        let facts = judge.last();
+        assert_eq!(
+            (facts.task_id.as_str(), facts.context_id.as_str(), facts.state),
+            (task_id, context_id, None),
+            "{end}"
+        );
+        assert!(!facts.context_id.is_truncated() || context_id == "ctx-");
+    }
+}
+
 /// What is known of a request, whatever its cut.
 fn request(layout: RequestLayout, message: &Message) -> crate::wire::request::RequestFacts {
     let bytes = framed(message.as_bytes());
@@ -372,6 +411,32 @@ fn requests_of_both_versions() {
     assert_eq!((facts.task_id.as_str(), facts.tenant.as_str()), ("t-1", "acme"));
     let facts = request(RequestLayout::V1_CREATE_PUSH, &Message::new().text(1, "acme").text(2, "c").text(3, "t-1"));
     assert_eq!((facts.task_id.as_str(), facts.tenant.as_str()), ("t-1", "acme"));
+}
+
+/// As the table in the module's documentation has it: tenant, task, context.
+#[test]
+fn fields_of_each_request() {
+    let of = |layout| {
+        // The third field of a cancellation is a message: its metadata.
+        let numbers = (1..6).filter(|number| layout != RequestLayout::V1_CANCEL || *number != 3);
+        let all = numbers.fold(Message::new(), |message, number| message.text(number, &format!("tasks/{number}")));
+        let facts = request(layout, &all);
+        [facts.tenant, facts.task_id, facts.context_id].map(|text| text.as_str().to_owned())
+    };
+    for (layout, expected) in [
+        (RequestLayout::V1_TASK, ["tasks/1", "tasks/2", ""]),
+        (RequestLayout::V1_CANCEL, ["tasks/1", "tasks/2", ""]),
+        (RequestLayout::V1_LIST_TASKS, ["tasks/1", "", "tasks/2"]),
+        (RequestLayout::V1_CREATE_PUSH, ["tasks/1", "tasks/3", ""]),
+        (RequestLayout::V1_PUSH, ["tasks/1", "tasks/2", ""]),
+        (RequestLayout::V1_LIST_PUSH, ["tasks/4", "tasks/1", ""]),
+        (RequestLayout::V1_CARD, ["tasks/1", "", ""]),
+        (RequestLayout::V03_NAME, ["", "1", ""]),
+        (RequestLayout::V03_CARD, ["", "", ""]),
+    ] {
+        assert_eq!(of(layout), expected, "{layout:?}");
+        assert_eq!(layout.has_tenant(), !expected[0].is_empty(), "{layout:?}");
+    }
 }
 
 #[test]
@@ -411,6 +476,19 @@ fn skill_and_region_stand_in_metadata() {
     assert_eq!((facts.skill.as_str(), facts.region.as_str()), ("translate", "eu"));
     let probe = send_text(V1, "m", "__probe__", &[("a2a_probe", true)], Some("acme"));
     assert_eq!(request(RequestLayout::V1_SEND, &probe).tenant.as_str(), "acme");
+}
+
+#[test]
+fn one_key_of_metadata_is_enough() {
+    let own = metadata(&[("skillId", "translate"), ("region", "eu")]);
+    let bytes = framed(Message::new().message(4, own).as_bytes());
+    for (skill, region, expected) in
+        [(Some("skillId"), None, ("translate", "")), (None, Some("region"), ("", "eu")), (None, None, ("", ""))]
+    {
+        let mut scan = GrpcRequestScan::new(RequestLayout::V1_SEND, skill, region);
+        scan.feed(&bytes);
+        assert_eq!((scan.facts().skill.as_str(), scan.facts().region.as_str()), expected);
+    }
 }
 
 #[test]
