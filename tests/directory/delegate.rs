@@ -168,7 +168,7 @@ async fn the_next_is_asked_where_nothing_can_have_been_done() {
 async fn no_work_is_done_twice() {
     for (does, outcome, class, begun) in [
         (Does::Fail(ErrorKind::ConnectionReset, SECOND), OutcomeKind::Transport, Class::ConnectionLost, 1),
-        (Does::Hang, OutcomeKind::Timeout, Class::Head, 1),
+        (Does::Hang, OutcomeKind::Timeout, Class::Total, 1),
         (Does::Status(500, vec![]), OutcomeKind::Broken, Class::HttpStatus, 0),
         (Does::Status(503, vec![]), OutcomeKind::Refused, Class::Unavailable, 0),
         (Does::Status(302, vec![("location", "https://b.example/")]), OutcomeKind::Refused, Class::Redirected, 0),
