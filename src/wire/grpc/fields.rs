@@ -66,9 +66,9 @@ mod tests {
         let good = b"\x08\x96\x01\x11\x01\x02\x03\x04\x05\x06\x07\x08\x1a\x02ab\x25\x01\x02\x03\x04\x2a\x00";
         let read = [
             (1, Value::Number(150)),
-            (2, Value::Fixed),
+            (2, Value::Other),
             (3, Value::Bytes(b"ab")),
-            (4, Value::Fixed),
+            (4, Value::Other),
             (5, Value::Bytes(b"")),
         ];
         assert_eq!(fields(good).collect::<Vec<_>>(), read);
