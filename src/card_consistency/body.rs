@@ -32,6 +32,7 @@ pin_project! {
 
 impl<B> CardConsistencyBody<B> {
     /// Around an answer to a call that went by a card, or by none.
+    #[inline]
     pub(super) fn around(response: Response<B>, call: Call, card: Option<Arc<HeldCard>>) -> Response<Self>
     where
         B: Body,
@@ -43,6 +44,7 @@ impl<B> CardConsistencyBody<B> {
     }
 }
 
+#[inline(never)]
 fn is_event_stream<B>(response: &Response<B>) -> bool {
     let media = MediaType::of(response.headers().get(CONTENT_TYPE).map(HeaderValue::as_bytes));
     response.status() == StatusCode::OK && matches!(media, MediaType::EventStream | MediaType::Grpc)

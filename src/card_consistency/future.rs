@@ -30,7 +30,7 @@ use crate::{
 
 pin_project! {
     /// The future of [`CardConsistencyService`](super::CardConsistencyService).
-    // Most calls go at once. They have nothing `before`, and what they have is not moved from one state to another.
+    // Most calls go at once, and then what they have is not moved from one state to another.
     pub struct CardConsistencyFuture<S, B, R = Direct, O = ()>
     where
         S: Service<Request<CallBody<B>>>,
@@ -39,11 +39,9 @@ pin_project! {
     {
         #[pin]
         calling: Option<S::Future>,
-        // Of a call that has gone.
-        watch: Option<Watch>,
         // Until its answer has it.
         call: Option<Call>,
-        before: Before<S, B, R, O>,
+        stage: Stage<S, B, R, O>,
     }
 
     impl<S, B, R, O> PinnedDrop for CardConsistencyFuture<S, B, R, O>
@@ -54,32 +52,32 @@ pin_project! {
     {
         fn drop(this: Pin<&mut Self>) {
             let this = this.project();
-            if let (Some(call), Some((config, extensions))) = (this.call, this.before.held_up()) {
+            if let (Some(call), Stage::Before(before)) = (this.call, this.stage)
+                && let Some((config, extensions)) = before.held_up()
+            {
                 config.tell_abandoned(call, extensions);
             }
         }
     }
 }
 
-/// Why a call does not go at once.
+enum Stage<S, B, R, O>
+where
+    B: Body,
+{
+    /// It has gone, and is watched where it went by a card.
+    Gone(Option<Watch>),
+    Before(Box<Before<S, B, R, O>>),
+}
+
+/// What a call goes through that does not go at once. Its wait is one for I/O, so that a box is no matter.
 enum Before<S, B, R, O>
 where
     B: Body,
 {
-    /// It does, or has gone.
-    Nothing,
-    Refused {
-        error: Option<CallError>,
-    },
-    // Its wait is one for I/O, so that a box is no matter.
-    Waiting {
-        wish: Wish,
-        waiting: Option<Box<Waiting<S, B, R, O>>>,
-    },
-    // Boxed too: each future is as large as what it may hold, and most never come here.
-    Readying {
-        readying: Option<Box<Readying<S, B, R, O>>>,
-    },
+    Refused { error: Option<CallError> },
+    Waiting { wish: Wish, waiting: Option<Waiting<S, B, R, O>> },
+    Readying { readying: Option<Readying<S, B, R, O>> },
 }
 
 /// What a call waits for.
@@ -118,7 +116,7 @@ where
 {
     #[inline]
     pub(super) fn calling(future: S::Future, call: Call, watch: Option<Watch>) -> Self {
-        Self { calling: Some(future), watch, call: Some(call), before: Before::Nothing }
+        Self { calling: Some(future), call: Some(call), stage: Stage::Gone(watch) }
     }
 
     pub(super) fn waiting(wish: Wish, waiting: Waiting<S, B, R, O>, call: Call) -> Self {
@@ -126,7 +124,7 @@ where
             Wish::Resolving { resolution } => bounded(resolution, &waiting),
             fetching => fetching,
         };
-        Self::held_up(Before::Waiting { wish, waiting: Some(Box::new(waiting)) }, call)
+        Self::held_up(Before::Waiting { wish, waiting: Some(waiting) }, call)
     }
 
     pub(super) fn refused(error: CallError, call: &Call) -> Self {
@@ -134,7 +132,7 @@ where
     }
 
     fn held_up(before: Before<S, B, R, O>, call: Call) -> Self {
-        Self { calling: None, watch: None, call: Some(call), before }
+        Self { calling: None, call: Some(call), stage: Stage::Before(Box::new(before)) }
     }
 }
 
@@ -152,21 +150,17 @@ where
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let mut this = self.project();
         let Some(call) = this.call else { return Poll::Pending };
-        if !matches!(this.before, Before::Nothing) {
-            let (future, watch) = ready!(this.before.poll(cx, call))?;
-            *this.before = Before::Nothing;
-            *this.watch = Some(watch);
+        if let Stage::Before(before) = this.stage {
+            let (future, watch) = ready!(before.poll(cx, call))?;
+            *this.stage = Stage::Gone(Some(watch));
             this.calling.set(Some(future));
         }
-        let Some(future) = this.calling.as_pin_mut() else { return Poll::Pending };
+        let (Some(future), Stage::Gone(watch)) = (this.calling.as_pin_mut(), this.stage) else { return Poll::Pending };
         let called = ready!(future.poll(cx));
         let Some(call) = this.call.take() else { return Poll::Pending };
         Poll::Ready(match called {
-            Ok(response) => {
-                let card = this.watch.take().map(|watch| watch.card);
-                Ok(CardConsistencyBody::around(response, call, card))
-            }
-            Err(error) => Err(failed(error.into(), &call, this.watch.take())),
+            Ok(response) => Ok(CardConsistencyBody::around(response, call, watch.take().map(|watch| watch.card))),
+            Err(error) => Err(failed(error.into(), &call, watch.take())),
         })
     }
 }
@@ -204,7 +198,6 @@ where
     {
         loop {
             let next = match self {
-                Self::Nothing => return Poll::Pending,
                 Self::Refused { error } => match error.take() {
                     Some(error) => return Poll::Ready(Err(error)),
                     None => return Poll::Pending,
@@ -219,7 +212,7 @@ where
                         let fetched = ready!(fetch.as_mut().poll(cx));
                         let Some(waiting) = waiting.take() else { return Poll::Pending };
                         match fetched {
-                            Ok(card) => with_card(card, *waiting, call),
+                            Ok(card) => with_card(card, waiting, call),
                             Err(failure) => {
                                 let after = waiting.config.remembered(&waiting.request, call);
                                 let extensions = waiting.request.extensions();
@@ -232,7 +225,7 @@ where
                 Self::Readying { readying } => {
                     let Some(waiting) = readying else { return Poll::Pending };
                     let ready = ready!(waiting.service.poll_ready(cx));
-                    let Some(Readying { mut service, request, watch, config }) = readying.take().map(|it| *it) else {
+                    let Some(Readying { mut service, request, watch, config }) = readying.take() else {
                         return Poll::Pending;
                     };
                     if let Err(error) = ready {
@@ -266,11 +259,7 @@ where
 }
 
 /// The target is known: now the card, held or fetched.
-fn resolved<S, B, R, O>(
-    resolution: Resolution,
-    mut waiting: Box<Waiting<S, B, R, O>>,
-    call: &mut Call,
-) -> Before<S, B, R, O>
+fn resolved<S, B, R, O>(resolution: Resolution, mut waiting: Waiting<S, B, R, O>, call: &mut Call) -> Before<S, B, R, O>
 where
     B: Body,
     O: Observe,
@@ -291,7 +280,7 @@ where
     }
     // That took a while, perhaps: a card that was fresh when the call began need not be now.
     if let Some((card, _)) = waiting.config.held(&waiting.request, call, clock::now()) {
-        return with_card(card, *waiting, call);
+        return with_card(card, waiting, call);
     }
     match waiting.config.ask(&waiting.request, call) {
         Ok(ask) => {
@@ -315,7 +304,7 @@ where
         Ok(_) => {
             let watch = Watch { asked: Asked::of(call, request.body()), card };
             let readying = Readying { service, request, watch, config };
-            Before::Readying { readying: Some(Box::new(readying)) }
+            Before::Readying { readying: Some(readying) }
         }
         Err(failure) => Before::Refused { error: Some(config.refuse(call, failure, request.extensions())) },
     }

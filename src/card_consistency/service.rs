@@ -1,5 +1,7 @@
 use std::{
     fmt,
+    future::Future,
+    pin::Pin,
     sync::Arc,
     task::{Context, Poll},
     time::Duration,
@@ -18,7 +20,7 @@ use super::{
     layer::Config,
     matching::{self, unusable},
     modes::Asked,
-    store::{CardAsk, CardKeyRef, HeldCard, Matched},
+    store::{CardAsk, CardKeyRef, Fresh, HeldCard, Matched},
 };
 use crate::{
     call::{self, Binding, Call, CallBody, Operation, Rank},
@@ -34,7 +36,14 @@ pub struct CardConsistencyService<S, R = Direct, O = ()> {
     config: Arc<Config<R, O>>,
     /// What the last call through this handle went by. The next one mostly goes by the same, and then nothing is looked
     /// up, hashed or matched for it.
-    last: Option<Arc<HeldCard>>,
+    last: Option<Last>,
+}
+
+/// A card that every call to its target goes by, and until when it was fresh.
+#[derive(Clone)]
+struct Last {
+    card: Arc<HeldCard>,
+    fresh: Fresh,
 }
 
 impl<S, R, O> CardConsistencyService<S, R, O> {
@@ -84,36 +93,79 @@ where
         if call.operation().is_none() {
             return CardConsistencyFuture::calling(self.inner.call(request), call, None);
         }
-        if is_relative(request.uri())
-            && let Err(failure) = complete(&mut request, &mut call, self.config.settings.origin.as_ref())
-        {
-            return self.refuse(&call, failure, request.extensions());
+        match self.look(&mut request, &mut call) {
+            // A hit: the service that was polled ready is called, and nothing waits.
+            Ok((card, now)) => {
+                let asked = Asked::of(&call, request.body());
+                let _for_the_layers_below = clock::hand_down(now);
+                CardConsistencyFuture::calling(self.inner.call(request), call, Some(Watch { card, asked }))
+            }
+            Err(instead) => self.instead(*instead, request, call),
+        }
+    }
+}
+
+/// Why a call does not just go by a card that is held.
+enum Instead {
+    Refused(CardFailure),
+    /// It is not known yet where it goes.
+    Resolving(Pin<Box<dyn Future<Output = Resolution> + Send>>),
+    /// No card is held that it may use.
+    Fetch,
+}
+
+impl From<CardFailure> for Box<Instead> {
+    #[cold]
+    fn from(failure: CardFailure) -> Self {
+        Self::new(Instead::Refused(failure))
+    }
+}
+
+impl<S, R, O> CardConsistencyService<S, R, O>
+where
+    R: Resolve,
+{
+    /// The card that a call goes by which may go at once, and the time at which it may.
+    #[inline]
+    fn look<B>(
+        &mut self,
+        request: &mut Request<CallBody<B>>,
+        call: &mut Call,
+    ) -> Result<(Arc<HeldCard>, Instant), Box<Instead>>
+    where
+        B: Body,
+    {
+        if is_relative(request.uri()) {
+            complete(request, call, self.config.settings.origin.as_ref())?;
         }
         if !self.config.resolver.is_direct() {
-            let (head, body) = request.into_parts();
-            let resolution = self.config.resolver.resolve(&head, &call);
-            request = Request::from_parts(head, body);
-            match resolution {
-                Resolution::AsSent => {}
-                Resolution::To(uri) => go_to(&mut request, &mut call, uri),
-                Resolution::Refused(failure) => return self.refuse(&call, failure, request.extensions()),
-                Resolution::Later(resolution) => return self.wait(Wish::Resolving { resolution }, request, call),
-            }
+            self.resolve(request, call)?;
         }
         // Not the call's beginning: reading its body may have taken long, and a retry begins later.
         let now = clock::now();
-        let card = match self.card_as_before(&mut request, &call, now) {
+        let card = match self.card_as_before(request, call, now) {
             Some(card) => card,
-            None => match self.card_of(&mut request, &mut call, now) {
-                Ok(Some(card)) => card,
-                Ok(None) => return self.fetch(request, call),
-                Err(failure) => return self.refuse(&call, failure, request.extensions()),
-            },
+            None => self.card_of(request, call, now)?,
         };
-        // A hit: the service that was polled ready is called, and nothing waits.
-        let watch = Watch { asked: Asked::of(&call, request.body()), card };
-        let _for_the_layers_below = clock::hand_down(now);
-        CardConsistencyFuture::calling(self.inner.call(request), call, Some(watch))
+        Ok((card, now))
+    }
+
+    /// Sends the call where the resolver says that it goes.
+    #[inline(never)]
+    fn resolve<B>(&self, request: &mut Request<CallBody<B>>, call: &mut Call) -> Result<(), Box<Instead>>
+    where
+        B: Body,
+    {
+        let (head, body) = std::mem::take(request).into_parts();
+        let resolution = self.config.resolver.resolve(&head, call);
+        *request = Request::from_parts(head, body);
+        match resolution {
+            Resolution::AsSent => {}
+            Resolution::To(uri) => go_to(request, call, uri),
+            Resolution::Refused(failure) => return Err(failure.into()),
+            Resolution::Later(resolution) => return Err(Box::new(Instead::Resolving(resolution))),
+        }
+        Ok(())
     }
 }
 
@@ -121,8 +173,9 @@ impl<S, R, O> CardConsistencyService<S, R, O> {
     /// The card of the last call, if this one comes to the same.
     #[inline]
     fn card_as_before<B>(&self, request: &mut Request<B>, call: &Call, now: Instant) -> Option<Arc<HeldCard>> {
-        let (card, store) = (self.last.as_ref()?, &self.config.store);
-        if !self.config.settings.rules.covers(card, store.epoch(), call, request) || !store.is_fresh(card, now) {
+        let Last { card, fresh } = self.last.as_ref()?;
+        let epoch = self.config.store.epoch();
+        if !card.is_still(fresh, now) || !self.config.settings.rules.covers(card, epoch, call, request) {
             return None;
         }
         matching::state_version_of(request, call);
@@ -136,17 +189,19 @@ impl<S, R, O> CardConsistencyService<S, R, O> {
         request: &mut Request<CallBody<B>>,
         call: &mut Call,
         now: Instant,
-    ) -> Result<Option<Arc<HeldCard>>, CardFailure>
+    ) -> Result<Arc<HeldCard>, Box<Instead>>
     where
         B: Body,
     {
         let epoch = self.config.store.epoch();
-        let Some((card, is_for_all)) = self.config.held(request, call, now) else { return Ok(None) };
+        let Some((card, is_for_all)) = self.config.held(request, call, now) else {
+            return Err(Box::new(Instead::Fetch));
+        };
         if let Some(known) = self.config.prepare(&card, call, request)?.filter(|_| is_for_all) {
             known.confirm(epoch);
-            self.last = Some(Arc::clone(&card));
+            self.last = Some(Last { fresh: card.fresh(), card: Arc::clone(&card) });
         }
-        Ok(Some(card))
+        Ok(card)
     }
 }
 
@@ -155,6 +210,25 @@ where
     S: Clone,
     O: Observe,
 {
+    #[cold]
+    #[inline(never)]
+    fn instead<B, P>(
+        &mut self,
+        instead: Instead,
+        request: Request<CallBody<B>>,
+        call: Call,
+    ) -> CardConsistencyFuture<S, B, R, O>
+    where
+        S: Service<Request<CallBody<B>>, Response = Response<P>>,
+        B: Body,
+    {
+        match instead {
+            Instead::Refused(failure) => self.refuse(&call, failure, request.extensions()),
+            Instead::Resolving(resolution) => self.wait(Wish::Resolving { resolution }, request, call),
+            Instead::Fetch => self.fetch(request, call),
+        }
+    }
+
     fn fetch<B, P>(&mut self, request: Request<CallBody<B>>, call: Call) -> CardConsistencyFuture<S, B, R, O>
     where
         S: Service<Request<CallBody<B>>, Response = Response<P>>,

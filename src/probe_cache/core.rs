@@ -14,7 +14,7 @@ use super::{
     availability::Entry,
     endpoint::Standing,
     key::{CallRef, without_query},
-    place::{Place, Places},
+    place::{Look, Place, Places, Settled},
     probe::Probe,
     prober::{Prober, Question},
     schedule::Schedule,
@@ -58,6 +58,13 @@ pub(super) struct Asking {
     pub(super) card: Option<Box<Card>>,
 }
 
+/// Where the last call through a handle went, and how it stood there.
+#[derive(Clone)]
+pub(super) struct Last {
+    place: Arc<Place>,
+    settled: Option<Settled>,
+}
+
 impl Core {
     /// What a call goes by that may go. `last` is where the last one through the same handle went; `noted` is told of a
     /// probe for this one.
@@ -68,35 +75,67 @@ impl Core {
         head: (&Method, &Uri, &HeaderMap),
         call: &Call,
         now: Instant,
-        last: &mut Option<Arc<Place>>,
+        last: &mut Option<Last>,
         noted: Option<&CardStore>,
     ) -> Result<Watch, Box<Instead>> {
         let (method, uri, headers) = head;
         let path = address(method, uri, call);
         // Made twice, so that the first need never lie in memory.
         let at = || CallRef::new(uri, path, headers, &self.tenant_headers, call);
-        let place = match last {
-            Some(place) if place.is_of(&at()) => &*place,
+        let Last { place, settled } = match last {
+            Some(known) if known.place.is_of(&at()) => known,
             _ => match self.places.find(&at()) {
-                Some(place) => &*last.insert(place),
+                Some(place) => last.insert(Last { place, settled: None }),
                 None => return Err(relative()),
             },
         };
-        let millis = place.clock.millis(now);
-        if let Some(entry) = &place.entry {
-            let available = entry.look().0 > millis;
-            entry.count(available);
-            if !available && let Some(instead) = unavailable(entry, millis) {
-                return Err(instead);
+        let look = place.look();
+        let is_due = match settled {
+            Some(settled) if settled.holds(look, now) => {
+                if let Some(entry) = &place.entry {
+                    entry.count(true);
+                }
+                false
             }
-        }
-        if self.prober.is_some() && place.endpoint.look().0 <= millis {
-            self.ask(place, path, head, call, millis, noted)?;
-        } else if self.schedule.is_some() {
+            _ => {
+                *settled = self.reckon((place, look), path, head, call, place.clock.millis(now), noted)?;
+                settled.is_none()
+            }
+        };
+        if self.schedule.is_some() {
             place.endpoint.note_use();
         }
         let card = self.cards.as_ref().and_then(|cards| card_of(cards, uri, path, headers, call));
-        Ok(Watch::new(Arc::clone(place), call, millis, card))
+        Ok(Watch::at(Arc::clone(place), look, is_due, call, card))
+    }
+
+    /// Whether the call may go, and whether the next ones may as well; if not, this one has something to renew.
+    #[inline(never)]
+    fn reckon(
+        &self,
+        (place, look): (&Arc<Place>, Look),
+        path: &str,
+        head: (&Method, &Uri, &HeaderMap),
+        call: &Call,
+        now: Millis,
+        noted: Option<&CardStore>,
+    ) -> Result<Option<Settled>, Box<Instead>> {
+        let mut until = place.due(look);
+        if let Some(entry) = &place.entry {
+            let available = look.entry.until() > now;
+            entry.count(available);
+            if !available && let Some(instead) = unavailable(entry, now) {
+                return Err(instead);
+            }
+            until = until.min(look.entry.until());
+        }
+        if self.prober.is_some() {
+            if look.endpoint.until() <= now {
+                self.ask(place, path, head, call, now, noted)?;
+            }
+            until = until.min(look.endpoint.until());
+        }
+        Ok((now < until).then(|| place.settled(look, until)))
     }
 
     /// Whether the call may go though its endpoint is not trusted.

@@ -9,7 +9,7 @@ use std::{
 };
 
 use super::{
-    lease::{Generation, Lease},
+    lease::{Generation, Lease, Seen},
     probe::Probe,
     verdict::{Disproof, Verdict},
 };
@@ -103,8 +103,8 @@ impl Endpoint {
 
     /// Until when it is trusted, and what a success of now goes by.
     #[inline]
-    pub(super) fn look(&self) -> (Millis, Generation) {
-        self.trusted.get()
+    pub(super) fn look(&self) -> Seen {
+        self.trusted.seen()
     }
 
     pub(super) fn trust(&self) -> Millis {

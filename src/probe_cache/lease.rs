@@ -11,21 +11,36 @@ const UNTIL: u64 = (1 << 40) - 1;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Generation(u32);
 
+/// A lease as it stood when somebody looked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Seen(u64);
+
+impl Seen {
+    /// Until when it held, 0 for not at all.
+    #[inline]
+    pub(super) fn until(self) -> Millis {
+        self.0 & UNTIL
+    }
+
+    #[inline]
+    pub(super) fn generation(self) -> Generation {
+        Generation((self.0 >> 40) as u32)
+    }
+}
+
 /// Holds until a time; a renewal writes this and no map.
 #[derive(Debug, Default)]
 pub(super) struct Lease(AtomicU64);
 
 impl Lease {
-    /// Until when it holds, 0 for not at all, and since how many withdrawals.
     #[inline]
-    pub(super) fn get(&self) -> (Millis, Generation) {
-        let word = self.0.load(Ordering::Acquire);
-        (word & UNTIL, Generation((word >> 40) as u32))
+    pub(super) fn seen(&self) -> Seen {
+        Seen(self.0.load(Ordering::Acquire))
     }
 
     #[inline]
     pub(super) fn until(&self) -> Millis {
-        self.get().0
+        self.seen().until()
     }
 
     /// Lets it hold until then, if nobody took it back since `generation`. It is never shortened.
@@ -46,7 +61,7 @@ impl Lease {
 
     /// Lets it hold until then, whatever was before.
     pub(super) fn grant(&self, until: Millis) {
-        self.renew(until, self.get().1);
+        self.renew(until, self.seen().generation());
     }
 }
 
@@ -57,8 +72,8 @@ mod tests {
     #[test]
     fn what_began_before_a_withdrawal_does_not_renew() {
         let lease = Lease::default();
-        let (until, before) = lease.get();
-        assert_eq!(until, 0);
+        let before = lease.seen().generation();
+        assert_eq!(lease.until(), 0);
         assert!(lease.renew(100, before));
         assert!(lease.renew(50, before));
         assert_eq!(lease.until(), 100, "never shortened");
@@ -73,10 +88,10 @@ mod tests {
     fn neither_part_runs_into_the_other() {
         let lease = Lease::default();
         lease.grant(u64::MAX);
-        assert_eq!(lease.get(), (UNTIL, Generation(0)));
+        assert_eq!((lease.until(), lease.seen().generation()), (UNTIL, Generation(0)));
         for _ in 0..3 {
             lease.withdraw();
         }
-        assert_eq!(lease.get(), (0, Generation(3)));
+        assert_eq!((lease.until(), lease.seen().generation()), (0, Generation(3)));
     }
 }

@@ -4,14 +4,22 @@ use std::{convert::Infallible, fmt, sync::Arc};
 
 use http::Uri;
 use quick_cache::{DefaultHashBuilder, Lifecycle, UnitWeighter, sync::Cache};
+use tokio::time::Instant;
 
 use super::{
     SkillAvailability, SkillKey,
     availability::Entry,
     endpoint::{Endpoint, Terms},
     key::{CallRef, EndpointKey, PlaceKey, PlaceRef},
+    lease::Seen,
 };
-use crate::{card::Origin, clock::Clock};
+use crate::{
+    card::Origin,
+    clock::{Clock, Millis},
+};
+
+/// What was renewed less than this ago is not renewed again by a call that takes no time to speak of.
+const STEP: Millis = 1_000;
 
 pub(super) struct Place {
     key: PlaceKey,
@@ -21,6 +29,28 @@ pub(super) struct Place {
     /// Of a call that names a skill and begins a task.
     pub(super) entry: Option<Arc<Entry>>,
     pub(super) clock: Clock,
+}
+
+/// A place as it stood when a call looked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Look {
+    pub(super) endpoint: Seen,
+    pub(super) entry: Seen,
+}
+
+/// A place as it stood when a call went there with nothing to ask and nothing to renew: until then, the calls that find
+/// it so are spared the reckoning.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Settled {
+    look: Look,
+    until: Instant,
+}
+
+impl Settled {
+    #[inline]
+    pub(super) fn holds(&self, look: Look, now: Instant) -> bool {
+        self.look == look && now < self.until
+    }
 }
 
 /// Bounded maps. Looking up takes a shared lock; they are only written for places that no call went to before.
@@ -100,6 +130,11 @@ impl Places {
     }
 }
 
+/// When that is renewed again which holds until then: a while after it was renewed.
+fn due(until: Millis, span: Millis) -> Millis {
+    (until.saturating_add(STEP.min(span / 8)) + 1).saturating_sub(span)
+}
+
 /// Neither keys nor URIs: they may hold what is secret.
 impl fmt::Debug for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -118,9 +153,40 @@ impl Place {
         call.is_like(&self.uri, &self.key) && !self.is_gone()
     }
 
+    #[inline]
+    pub(super) fn look(&self) -> Look {
+        let entry = self.entry.as_ref().map(|entry| entry.look()).unwrap_or_default();
+        Look { endpoint: self.endpoint.look(), entry }
+    }
+
+    /// From when on a success has something to renew. That costs a reading of the clock.
+    pub(super) fn due(&self, look: Look) -> Millis {
+        let endpoint = due(look.endpoint.until(), self.endpoint.trust());
+        self.entry.as_ref().map_or(endpoint, |entry| endpoint.min(due(look.entry.until(), entry.ttl())))
+    }
+
+    /// How it stands until `until`.
+    pub(super) fn settled(&self, look: Look, until: Millis) -> Settled {
+        Settled { look, until: self.clock.instant(until) }
+    }
+
     /// What it is made of was thrown out of its map: others look elsewhere by now.
     #[inline]
     fn is_gone(&self) -> bool {
         self.endpoint.is_evicted() || self.entry.as_ref().is_some_and(|entry| entry.is_evicted())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_renewal_is_due_a_second_after_the_last() {
+        // Held for 60 s, since 10 s.
+        assert_eq!(due(70_000, 60_000), 11_001);
+        // Of a short time, a part.
+        assert_eq!(due(800, 800), 101);
+        assert_eq!(due(0, 60_000), 0, "nothing is held");
     }
 }

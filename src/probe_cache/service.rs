@@ -12,10 +12,9 @@ use tower_service::Service;
 
 use super::{
     ProbeCacheBody, ProbeCacheFuture,
-    core::{Asking, Instead},
+    core::{Asking, Instead, Last},
     future::Waiting,
     layer::Config,
-    place::Place,
 };
 use crate::{
     call::{self, Call, Rank},
@@ -31,7 +30,7 @@ pub struct ProbeCacheService<S, O = ()> {
     inner: S,
     config: Arc<Config<O>>,
     /// Where the last call through this handle went.
-    last: Option<Arc<Place>>,
+    last: Option<Last>,
 }
 
 impl<S, O> ProbeCacheService<S, O> {

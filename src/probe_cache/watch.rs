@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use super::{lease::Generation, place::Place};
+use super::{
+    lease::Generation,
+    place::{Look, Place},
+};
 use crate::{
     call::{Call, Operation},
     card_consistency::{CardStore, HeldCard},
@@ -11,9 +14,6 @@ use crate::{
     outcome::{Class, OutcomeKind},
     wire::A2aError,
 };
-
-/// What was renewed less than this ago is not renewed again by a call that takes no time to speak of.
-const STEP: Millis = 1_000;
 
 #[derive(Debug)]
 pub(super) struct Watch {
@@ -34,19 +34,19 @@ pub(super) struct Card {
 }
 
 impl Watch {
-    #[inline]
     pub(super) fn new(place: Arc<Place>, call: &Call, now: Millis, card: Option<Box<Card>>) -> Self {
-        let (trusted_until, endpoint) = place.endpoint.look();
+        let look = place.look();
+        let is_due = place.due(look) <= now;
+        Self::at(place, look, is_due, call, card)
+    }
+
+    /// At a place that stands so. `is_due`: whether a success has something to renew there.
+    #[inline]
+    pub(super) fn at(place: Arc<Place>, look: Look, is_due: bool, call: &Call, card: Option<Box<Card>>) -> Self {
         // Calls that may take long are never spared it: how long they took, nobody knows otherwise.
-        let mut renews =
-            call.is_streaming() || call.is_blocking() || is_due(trusted_until, place.endpoint.trust(), now);
-        let mut generation = Generation::default();
-        if let Some(entry) = &place.entry {
-            let (available_until, now_at) = entry.look();
-            generation = now_at;
-            renews = renews || is_due(available_until, entry.ttl(), now);
-        }
-        Self { place, endpoint, entry: generation, renews, card }
+        let renews = is_due || call.is_streaming() || call.is_blocking();
+        let (endpoint, entry) = (look.endpoint.generation(), look.entry.generation());
+        Self { place, endpoint, entry, renews, card }
     }
 
     /// The first of the answer is good: A2A is spoken there.
@@ -106,12 +106,6 @@ impl Watch {
     }
 }
 
-/// Whether what holds until then was renewed a while ago.
-#[inline]
-fn is_due(until: Millis, span: Millis, now: Millis) -> bool {
-    until.saturating_add(STEP.min(span / 8)) < now.saturating_add(span)
-}
-
 /// -32004 to a stream that begins a task, without a word about skills: it means streaming, or the skill.
 fn may_be_about_skill(error: &CallError) -> bool {
     error.a2a_error() == Some(A2aError::UnsupportedOperation)
@@ -124,21 +118,4 @@ fn may_be_about_skill(error: &CallError) -> bool {
 fn is_of_endpoint(error: &CallError) -> bool {
     let operation = error.call().operation();
     operation.is_some_and(|operation| operation.is_send() || operation == Operation::GetTask)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_renewal_is_due_a_second_after_the_last() {
-        // Held for 60 s, since 10 s.
-        assert!(!is_due(70_000, 60_000, 10_000));
-        assert!(!is_due(70_000, 60_000, 11_000));
-        assert!(is_due(70_000, 60_000, 11_001));
-        assert!(is_due(0, 60_000, 10_000), "nothing is held");
-        // Of a short time, a part.
-        assert!(!is_due(800, 800, 100));
-        assert!(is_due(800, 800, 101));
-    }
 }

@@ -1,6 +1,6 @@
 //! The same handle, again: it remembers what its last call went by, and nothing that is no longer so.
 
-use a2a_guard::card_consistency::CardConsistencyLayer;
+use a2a_guard::card_consistency::{CardConsistencyLayer, CardKeyRef};
 use bytes::Bytes;
 use http::{HeaderName, Request, Uri};
 use http_body_util::Full;
@@ -78,6 +78,19 @@ async fn a_card_that_was_refreshed_counts_from_the_next_call_on() {
     let ask = a2a_guard::card_consistency::CardAsk::new(target(), V1.send().headers().clone());
     store.refresh(ask).await.unwrap();
     assert_eq!(call(&mut service, V1.stream()).await.word(), "card/capability_missing");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_card_that_somebody_distrusts_is_read_anew_by_the_next_call() {
+    let cards = Cards::of(held_long(Card::plain()));
+    let store = cards.store();
+    let mut service = guard(CardConsistencyLayer::new(store.clone()), &willing(10));
+    twice(&mut service).await;
+    let (target, headers) = (target(), http::HeaderMap::new());
+    let held = store.held(&CardKeyRef::new(&target, &headers), tokio::time::Instant::now()).unwrap();
+    store.distrust(&held);
+    twice(&mut service).await;
+    assert_eq!(cards.count(), 2);
 }
 
 /// To the second, and also after a renewal in place.

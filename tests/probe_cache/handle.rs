@@ -48,6 +48,28 @@ async fn it_forgets_a_key_a_host_or_everything() {
     assert_eq!(clone.snapshot().len(), 8);
 }
 
+/// The service remembers that all was well where its last call went, and nothing that is no longer so.
+#[tokio::test(start_paused = true)]
+async fn what_was_forgotten_or_has_expired_is_missed_by_the_next_call() {
+    let skills = SkillAvailability::new();
+    let agent = Agent::willing();
+    let layer = builder(&agent).availability(skills.clone()).build().unwrap();
+    let mut service = guard(&layer, &agent);
+    let mut calls = async |count: usize| {
+        for _ in 0..count {
+            let request = for_skill(V1.send_at_once(), "translate", "eu");
+            assert_eq!(call(&mut service, request).await.word(), "success/success");
+        }
+        let stats = skills.stats();
+        (stats.hits, stats.misses)
+    };
+    assert_eq!(calls(4).await, (3, 1));
+    assert!(skills.invalidate(&key("translate", "eu")));
+    assert_eq!(calls(4).await, (6, 2));
+    tokio::time::advance(s(60)).await;
+    assert_eq!(calls(4).await, (9, 3));
+}
+
 #[tokio::test(start_paused = true)]
 async fn it_is_bounded() {
     let skills = SkillAvailability::builder().capacity(16).build().unwrap();

@@ -114,6 +114,14 @@ pub(super) struct Lease {
     pub(super) may_be_stale: bool,
 }
 
+/// Until when a card is fresh, as it stood when somebody looked: as the card has it, to see whether it still stands, and
+/// as the clock says it, so that the time of a call is compared as it is.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::card_consistency) struct Fresh {
+    until: Millis,
+    instant: Instant,
+}
+
 impl HeldCard {
     pub(super) fn new(parts: Parts, clock: Clock, forced_interval: Duration, stats: Arc<Counters>) -> Self {
         let Parts { card, bytes, location, legacy, private, transport, base, witness, validators, stored, .. } = parts;
@@ -221,6 +229,17 @@ impl HeldCard {
     #[must_use]
     pub fn is_fresh(&self, now: Instant) -> bool {
         self.is_fresh_at(self.clock.millis(now))
+    }
+
+    pub(in crate::card_consistency) fn fresh(&self) -> Fresh {
+        let until = self.fresh_until.load(Ordering::Relaxed);
+        Fresh { until, instant: self.clock.instant(until) }
+    }
+
+    /// Whether it is fresh, stands as it did, and no refusal contradicts it.
+    #[inline]
+    pub(in crate::card_consistency) fn is_still(&self, fresh: &Fresh, now: Instant) -> bool {
+        now < fresh.instant && self.fresh_until.load(Ordering::Relaxed) == fresh.until && !self.is_distrusted()
     }
 
     pub(super) fn is_fresh_at(&self, now: Millis) -> bool {

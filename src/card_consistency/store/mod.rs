@@ -50,6 +50,7 @@ use self::{
 };
 pub(super) use self::{
     extended::ExtendedCall,
+    held::Fresh,
     memo::{AsOf, Matched},
 };
 use crate::{
@@ -135,12 +136,6 @@ impl CardStore {
     #[inline]
     pub(super) fn epoch(&self) -> u64 {
         self.inner.shelf.epoch()
-    }
-
-    /// Whether a card can be used without asking for it again.
-    #[inline]
-    pub(super) fn is_fresh(&self, card: &HeldCard, now: Instant) -> bool {
-        card.is_fresh_at(self.inner.clock.millis(now))
     }
 
     /// The card, held or fetched. Needs a tokio runtime, in which the fetch goes on if this future is dropped.

@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     clock::{Clock, Millis, span},
-    probe_cache::lease::{Generation, Lease},
+    probe_cache::lease::{Generation, Lease, Seen},
     wire::PeerError,
 };
 
@@ -79,8 +79,8 @@ impl Entry {
 
     /// Until when the skill is available, and what a success of now goes by.
     #[inline]
-    pub(in crate::probe_cache) fn look(&self) -> (Millis, Generation) {
-        self.available.get()
+    pub(in crate::probe_cache) fn look(&self) -> Seen {
+        self.available.seen()
     }
 
     /// Counts the look-up of one call.
