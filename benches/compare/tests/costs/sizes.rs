@@ -1,4 +1,5 @@
-//! Services, futures and bodies are small: they are moved with each call, and held by each call in flight.
+//! Services, futures and bodies are small: they are moved with each call, and held by each call in flight. Services may remember
+//! the last card and place, so that a hit compares with what lies in the handle.
 
 use a2a_guard::{CallBody, CallLayer, ProbeCacheLayer, RefusalResponseLayer, TerminalStateLayer};
 use a2a_guard_compare::peer::{Answer, Answering, Peer};
@@ -45,13 +46,13 @@ fn none_has_grown() {
     let probes = ProbeCacheLayer::without_probes().build().unwrap();
     let ending = TerminalStateLayer::new();
     let all = [
-        ("CallLayer", outer(CallLayer::new().layer(peer())), [8, 136, 0]),
-        ("RefusalResponseLayer", outer(RefusalResponseLayer::new().layer(peer())), [24, 72, 32]),
-        ("CardConsistencyLayer", below(cards().layer(peer())), [16, 224, 32]),
-        ("ProbeCacheLayer", below(probes.layer(peer())), [16, 176, 48]),
-        ("TerminalStateLayer", below(ending.layer(peer())), [48, 160, 40]),
-        ("Guard", outer(guard::whole().layer(peer())), [152, 320, 128]),
-        ("RenderedGuard", outer(guard::whole().rendered().layer(peer())), [176, 344, 160]),
+        ("CallLayer", outer(CallLayer::new().layer(peer())), [8, 128, 0]),
+        ("RefusalResponseLayer", outer(RefusalResponseLayer::new().layer(peer())), [24, 72, 40]),
+        ("CardConsistencyLayer", below(cards().layer(peer())), [40, 192, 32]),
+        ("ProbeCacheLayer", below(probes.layer(peer())), [48, 176, 48]),
+        ("TerminalStateLayer", below(ending.layer(peer())), [48, 144, 40]),
+        ("Guard", outer(guard::whole().layer(peer())), [208, 288, 120]),
+        ("RenderedGuard", outer(guard::whole().rendered().layer(peer())), [232, 312, 160]),
     ];
     println!("bytes of service, future (with {} of the client's) and body", size_of::<Answering<Full<Bytes>>>());
     let mut grown = Vec::new();
