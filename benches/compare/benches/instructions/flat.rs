@@ -14,8 +14,9 @@ use crate::{agent, kit::Kit, row::Row, text};
 
 /// How far the dearest may be from the cheapest.
 ///
-/// Wide enough for what is done now and then (a list that doubles), far from what reading twice would take.
-const BAND: f64 = 0.10;
+/// Wide enough for what is done now and then (a list that doubles, memory that is given back), also where a KiB takes but
+/// 400 instructions; far from what reading twice would take.
+const BAND: f64 = 0.25;
 
 const TIMES: [usize; 3] = [1, 4, 16];
 
