@@ -14,9 +14,11 @@ use crate::{agent, kit::Kit, row::Row, text};
 
 /// How far the dearest may be from the cheapest.
 ///
-/// Wide enough for what is done now and then (a list that doubles, memory that is given back), also where a KiB takes but
-/// 400 instructions; far from what reading twice would take.
-const BAND: f64 = 0.25;
+/// Wide enough for what is done now and then (a list that doubles), far from what reading twice would take.
+const BAND: f64 = 0.10;
+
+/// Instructions that the dearest may take besides: where a KiB takes but 400 of them, a list that doubles is more than a tenth.
+const BESIDES: f64 = 32.0;
 
 const TIMES: [usize; 3] = [1, 4, 16];
 
@@ -78,7 +80,7 @@ pub(crate) fn report(rows: &[Row], own: &[f64]) -> usize {
     let mut bent = 0;
     for kind in &kinds() {
         let [Some(short), Some(longer), Some(long)] = TIMES.map(|times| of(&name(kind, times))) else { continue };
-        let flat = short.max(longer).max(long) <= short.min(longer).min(long) * (1.0 + BAND);
+        let flat = short.max(longer).max(long) <= short.min(longer).min(long) * (1.0 + BAND) + BESIDES;
         let verdict = if flat { "flat" } else { "NOT flat" };
         lines.push(format!("{:<36} {:>8} {short:>9.0} {longer:>9.0} {long:>9.0}  {verdict}", kind.name, kind.unit));
         bent += usize::from(!flat);
