@@ -79,12 +79,6 @@ impl AnswerId {
         self.text.clear();
     }
 
-    pub(crate) fn restore(&mut self, other: &Self) {
-        self.kind = other.kind;
-        self.integer = other.integer;
-        self.text.clone_from(&other.text);
-    }
-
     pub(crate) fn set(&mut self, kind: JsonKind, text: &[u8], cut: bool) {
         self.kind = Some(kind);
         self.text.set(text, cut);

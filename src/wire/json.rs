@@ -237,21 +237,6 @@ impl JsonScanner {
         self.flaw = None;
     }
 
-    /// Makes it a copy of another scanner, keeping its memory.
-    pub(crate) fn restore(&mut self, other: &Self) {
-        let Self { state, slot, nesting, scopes, interest, told, string, number, token, flaw } = other;
-        self.state = *state;
-        self.slot = *slot;
-        self.nesting = *nesting;
-        self.scopes = *scopes;
-        self.interest = *interest;
-        self.told = *told;
-        self.string = *string;
-        self.number = *number;
-        self.token.clone_from(token);
-        self.flaw = *flaw;
-    }
-
     /// Reads on. A flaw once found stays.
     ///
     /// # Errors
@@ -286,14 +271,11 @@ impl JsonScanner {
         result
     }
 
-    /// Where the string ends that nobody wants and that goes on at `at`, in bytes that come next from there on: the place behind its closing quote.
+    /// Do the next bytes go on with a string that nobody wants?
     #[inline]
-    pub(crate) fn end_of_ignored_string(&self, bytes: &[u8], at: usize) -> Option<usize> {
+    pub(crate) fn ignores_this_string(&self) -> bool {
         let is_there = self.state == State::InString && self.string.is_between_characters();
-        if !is_there || self.slot != Slot::IGNORED || self.flaw.is_some() {
-            return None;
-        }
-        end_of_string(bytes, at)
+        is_there && self.slot == Slot::IGNORED && self.flaw.is_none()
     }
 
     /// True between the first byte of a document and its last, with nothing wrong so far.

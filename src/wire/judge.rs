@@ -104,16 +104,6 @@ pub struct Facts {
 }
 
 impl Facts {
-    fn restore(&mut self, other: &Self) {
-        let Self { kind, state, task_id, context_id, is_final, tolerated } = other;
-        self.kind = *kind;
-        self.state = *state;
-        self.task_id.clone_from(task_id);
-        self.context_id.clone_from(context_id);
-        self.is_final = *is_final;
-        self.tolerated = *tolerated;
-    }
-
     pub(in crate::wire) fn clear(&mut self) {
         self.kind = PayloadKind::None;
         self.state = None;
@@ -184,39 +174,10 @@ impl Judge {
         self.reader.clear();
     }
 
-    /// Makes it a copy of another judge, keeping its memory.
-    pub(crate) fn restore(&mut self, other: &Self) {
-        self.scanner.restore(&other.scanner);
-        self.reader.restore(&other.reader);
-    }
-
-    /// The same, where nothing was told since this judge was made a copy of `other`: what it then noted by itself, in
-    /// [`finish`](Self::finish), is all that has to be undone beside the place in the document.
-    pub(crate) fn restore_untold(&mut self, other: &Self) {
-        self.scanner.restore(&other.scanner);
-        self.reader.facts.kind = other.reader.facts.kind;
-        self.reader.facts.tolerated = other.reader.facts.tolerated;
-    }
-
-    /// From here on it counts whether the document holds anything of interest.
-    pub(crate) fn listen(&mut self) {
-        self.reader.told = false;
-    }
-
-    /// True if something of interest came since [`listen`](Self::listen).
-    pub(crate) fn was_told(&self) -> bool {
-        self.reader.told
-    }
-
-    /// See [`JsonScanner::end_of_ignored_string`].
+    /// See [`JsonScanner::ignores_this_string`].
     #[inline]
-    pub(crate) fn end_of_ignored_string(&self, bytes: &[u8], at: usize) -> Option<usize> {
-        self.scanner.end_of_ignored_string(bytes, at)
-    }
-
-    /// The document is at its end, and it is a whole one.
-    pub(crate) fn is_whole(&mut self) -> bool {
-        self.scanner.finish(&mut self.reader).is_ok()
+    pub(crate) fn ignores_this_string(&self) -> bool {
+        self.scanner.ignores_this_string()
     }
 
     /// Reads on. What is wrong is said by [`finish`](Self::finish).

@@ -6,6 +6,8 @@
 #[cfg(test)]
 mod tests;
 
+use std::ops::Range;
+
 /// How a stream ends its lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum LineEnd {
@@ -15,6 +17,28 @@ pub enum LineEnd {
     CrLf,
     /// `\r`
     Cr,
+}
+
+impl LineEnd {
+    pub(crate) const fn as_bytes(self) -> &'static [u8] {
+        match self {
+            Self::Lf => b"\n",
+            Self::CrLf => b"\r\n",
+            Self::Cr => b"\r",
+        }
+    }
+}
+
+/// A whole event of which nothing but its data is of interest.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct PlainEvent {
+    /// With the blank line behind it.
+    pub(crate) length: usize,
+    /// Where its data lies, which is not empty.
+    pub(crate) data: Range<usize>,
+    /// Where the value of its `id` lies, if it has one.
+    pub(crate) id: Option<Range<usize>>,
+    pub(crate) line_end: LineEnd,
 }
 
 /// What [`Framing::next`] found.
@@ -94,29 +118,50 @@ impl Framing {
         Self::default()
     }
 
-    /// A whole event at the start of `bytes`, of the plainest kind and the usual one: a single line of data between line feeds. Gives its data, and how
-    /// many bytes it takes; `None` where [`next`](Self::next) has to take a closer look, with nothing read.
-    pub(crate) fn plain_event<'a>(&mut self, bytes: &'a [u8]) -> Option<(usize, &'a [u8])> {
+    /// A whole event at the start of `bytes`, as servers usually write them: one line of data, between line ends of one style. `None` where
+    /// [`next`](Self::next) has to take a closer look.
+    pub(crate) fn plain_event(&self, bytes: &[u8]) -> Option<PlainEvent> {
         if !self.is_between_events() {
             return None;
         }
-        let rest = bytes.strip_prefix(b"data: ")?;
-        let (data, behind) = rest.split_at_checked(memchr::memchr2(b'\n', b'\r', rest)?)?;
-        if data.is_empty() || !behind.starts_with(b"\n\n") {
-            return None;
+        let (mut at, mut id, mut style) = (0, None, None);
+        loop {
+            let line = bytes.get(at..)?;
+            let (text, behind) = line.split_at_checked(memchr::memchr2(b'\n', b'\r', line)?)?;
+            let line_end = if behind.starts_with(b"\n") { LineEnd::Lf } else { LineEnd::CrLf };
+            if *style.get_or_insert(line_end) != line_end || !behind.starts_with(line_end.as_bytes()) {
+                return None;
+            }
+            let end = at + text.len() + line_end.as_bytes().len();
+            if let Some(data) = text.strip_prefix(b"data: ") {
+                let data = at + text.len() - data.len()..at + text.len();
+                let is_last = bytes.get(end..)?.starts_with(line_end.as_bytes());
+                let length = end + line_end.as_bytes().len();
+                return (is_last && !data.is_empty()).then_some(PlainEvent { length, data, id, line_end });
+            }
+            match text.strip_prefix(b"id:") {
+                Some(value) if id.is_none() => id = Some(at + text.len() - value.len()..at + text.len()),
+                None if text == b"event: message" => {}
+                _ => return None,
+            }
+            at = end;
         }
-        self.pass_plain_event();
-        Some((data.len() + 8, data))
     }
 
-    /// An event that [`plain_event`](Self::plain_event) would find was passed over.
-    pub(crate) fn pass_plain_event(&mut self) {
+    /// An event that [`plain_event`](Self::plain_event) finds was passed over.
+    #[inline]
+    pub(crate) fn pass_plain_event(&mut self, line_end: LineEnd) {
         self.begin_field();
         self.begin_data();
         self.place = Place::Line;
-        self.line_end = Some(LineEnd::Lf);
+        self.line_end = Some(line_end);
         self.has_data = true;
         self.in_event = false;
+    }
+
+    /// How the last line ended.
+    pub(crate) fn line_end(&self) -> LineEnd {
+        self.line_end.unwrap_or(LineEnd::Lf)
     }
 
     /// At the start of a line, and in no event?

@@ -5,16 +5,17 @@
 
 mod course;
 mod memo;
+mod template;
 #[cfg(test)]
 mod tests;
 
 use super::id::JsonRpcId;
 use super::judge::{Expected, Flaw, Judge, PayloadKind, Verdict};
-use super::sse::{Frame, Framing};
+use super::sse::{Frame, Framing, LineEnd};
 use super::task_state::{StateKind, TaskState};
 use super::tolerated::Tolerated;
 pub(super) use course::Course;
-use memo::Memo;
+use memo::{GoneOn, Memo};
 
 /// What [`StreamJudge::step`] found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,12 +92,19 @@ pub(super) enum News {
     State(Option<TaskState>),
 }
 
+/// What is known of an event that is like one before.
+#[derive(Clone, Copy, Debug)]
+struct Known {
+    news: News,
+    line_end: LineEnd,
+}
+
 /// Judges one stream. See the [module](self).
 #[derive(Debug)]
 pub struct StreamJudge {
     framing: Framing,
     judge: Judge,
-    memo: Memo<News>,
+    memo: Memo<Known>,
     shape: Shape,
     /// The judge has begun with the event that is going on.
     judging: bool,
@@ -138,6 +146,11 @@ impl StreamJudge {
         if let Some(step) = self.step_over_repeated(bytes) {
             return step;
         }
+        if self.memo.has_kept()
+            && let Some(step) = self.go_on_with_kept(bytes, id)
+        {
+            return step;
+        }
         let blank = self.decide_shape(bytes);
         let step = match self.shape {
             Shape::Json => self.hold(bytes.len()),
@@ -163,6 +176,7 @@ impl StreamJudge {
         if self.shape == Shape::Json {
             return Finish::Unframed;
         }
+        self.read_kept(id);
         self.framing.finish();
         if self.framing.has_junk() && self.course.events() == 0 && !self.judging {
             return Finish::Flawed(Flaw::Malformed("no event stream"));
@@ -238,28 +252,75 @@ impl StreamJudge {
         blank
     }
 
-    /// Steps over an event that is plain and known to be valid, since it differs from one before only in what nobody asks about.
+    /// Steps over an event that is like one before.
+    #[inline]
     fn step_over_repeated(&mut self, bytes: &[u8]) -> Option<Step> {
-        if !self.framing.is_between_events() {
+        if !self.framing.is_between_events() || self.memo.has_kept() {
             return None;
         }
-        let (consumed, news) = self.memo.repeated(bytes)?;
+        let (consumed, known) = self.memo.repeated(bytes)?;
+        self.pass(consumed, known)
+    }
+
+    /// Passes over an event that is known to be valid, if it is not too large.
+    fn pass(&mut self, consumed: usize, known: Known) -> Option<Step> {
         if self.held.saturating_add(consumed) > self.max_event {
             return None;
         }
-        self.framing.pass_plain_event();
+        self.framing.pass_plain_event(known.line_end);
         self.held = 0;
-        self.course.note_repeated(news);
+        self.course.note_repeated(known.news);
         Some(Step { consumed, kind: StepKind::Event })
+    }
+
+    /// Goes on with an event whose beginning was kept, as long as that may be like one before.
+    fn go_on_with_kept(&mut self, bytes: &[u8], id: &JsonRpcId) -> Option<Step> {
+        match self.memo.go_on(bytes) {
+            GoneOn::Repeated(consumed, known) => {
+                if let Some(step) = self.pass(consumed, known) {
+                    self.memo.forget_kept();
+                    return Some(step);
+                }
+            }
+            GoneOn::Kept => return Some(self.hold(bytes.len())),
+            GoneOn::Other => {}
+        }
+        self.read_kept(id);
+        None
+    }
+
+    /// Reads what was kept, as it was not before. It is the beginning of an event, and its bytes are counted already.
+    fn read_kept(&mut self, id: &JsonRpcId) {
+        let kept = self.memo.take_kept();
+        let held = self.held;
+        if !kept.is_empty() {
+            self.read_events(&kept, 0, id);
+        }
+        self.held = held;
+        self.memo.give_back(kept);
     }
 
     /// The first `blank` bytes, before the body's first significant one, are not handed on by themselves: they may turn out to
     /// stand before something that is no event.
     fn step_events(&mut self, bytes: &[u8], blank: usize, id: &JsonRpcId) -> Step {
-        if let Some((used, data)) = self.framing.plain_event(bytes) {
-            self.memo.begin(&mut self.judge, data, true);
-            return self.boundary(bytes, used, Frame::End, id);
+        if let Some(event) = self.framing.plain_event(bytes) {
+            if let Some((consumed, known)) = self.memo.repeated_widely(bytes)
+                && let Some(step) = self.pass(consumed, known)
+            {
+                return step;
+            }
+            self.framing.pass_plain_event(event.line_end);
+            self.memo.read(&mut self.judge, bytes, &event);
+            return self.boundary(bytes, event.length, Frame::End, id);
         }
+        if self.framing.is_between_events() && self.memo.keep(bytes) {
+            return self.hold(bytes.len());
+        }
+        self.read_events(bytes, blank, id)
+    }
+
+    /// Reads bytes as they come, whatever the events in them look like.
+    fn read_events(&mut self, bytes: &[u8], blank: usize, id: &JsonRpcId) -> Step {
         let mut at = 0;
         loop {
             let (used, frame) = self.framing.next(bytes.get(at..).unwrap_or_default());
@@ -268,7 +329,8 @@ impl StreamJudge {
                 Frame::Data(piece) if self.judging => self.judge.feed(piece),
                 Frame::Data(piece) => {
                     self.judging = true;
-                    self.memo.begin(&mut self.judge, piece, false);
+                    self.judge.reset();
+                    self.judge.feed(piece);
                 }
                 Frame::More => return self.hold(at),
                 Frame::Between | Frame::End if at <= blank => {}
@@ -307,15 +369,11 @@ impl StreamJudge {
 
     /// An event with data is at its end.
     fn judge_event(&mut self, id: &JsonRpcId) -> StepKind {
-        if let Some(news) = self.memo.repeats(&mut self.judge) {
-            self.course.note_repeated(news);
-            return StepKind::Event;
-        }
         match self.judge.finish(id) {
             Verdict::Valid => {
                 let news = self.course.note(self.judge.facts());
                 self.course.note_news(news);
-                self.memo.judged(&self.judge, news);
+                self.memo.judged(&self.judge, Known { news, line_end: self.framing.line_end() });
                 StepKind::Event
             }
             Verdict::Error => StepKind::Error,

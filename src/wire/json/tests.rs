@@ -302,21 +302,29 @@ fn the_beginning_of_a_document_is_unfinished_until_its_end_or_a_flaw() {
 }
 
 #[test]
-fn only_a_string_that_nobody_wants_ends_unread() {
-    fn end(begun: &str, rest: &[u8], visitor: &mut impl JsonVisitor) -> Option<usize> {
+fn only_a_string_that_nobody_wants_is_ignored() {
+    fn ignores(begun: &str, visitor: &mut impl JsonVisitor) -> bool {
         let mut scanner = JsonScanner::new();
         let _ = scanner.feed(begun.as_bytes(), visitor);
-        scanner.end_of_ignored_string(rest, 0)
+        scanner.ignores_this_string()
     }
-    assert_eq!(end("[\"te", b"xt\"]", &mut Deaf), Some(3));
-    assert_eq!(end("[\"", b"\\\" \xc3\xa9\",", &mut Deaf), Some(6));
-    for begun in ["", "[", "[\"te\\", "[\"te\\u00", "[1", "[\"text\"", "]\"te", "{\"te"] {
-        assert_eq!(end(begun, b"xt\"]", &mut Deaf), None, "{begun}");
+    for begun in ["[\"", "[\"te", "{\"k\":\"", "{\"k\":[{\"te\":[0,\""] {
+        assert!(ignores(begun, &mut Deaf), "{begun}");
     }
-    for rest in [&b"xt"[..], b"", b"x\nt\"", b"\xff\"", b"\\x\""] {
-        assert_eq!(end("[\"te", rest, &mut Deaf), None, "{rest:?}");
+    for begun in ["", "[", "[\"te\\", "[\"te\\u00", "[1", "[\"text\"", "]\"te", "{\"te", "{\"", "[\"a\u{1}\",\""] {
+        assert!(!ignores(begun, &mut Deaf), "{begun}");
     }
-    assert_eq!(end("{\"k\":\"te", b"xt\"}", &mut Recorder::default()), None);
+    assert!(!ignores("{\"k\":\"te", &mut Recorder::default()));
+}
+
+#[test]
+fn a_string_ends_where_its_quote_is() {
+    for (text, end) in
+        [("xt\"]", Some(3)), ("\\\" \u{e9}\",", Some(6)), ("xt", None), ("", None), ("x\nt\"", None), ("\\x\"", None)]
+    {
+        assert_eq!(end_of_string(text.as_bytes(), 0), end, "{text}");
+    }
+    assert_eq!(end_of_string(b"\xff\"", 0), None);
 }
 
 #[test]

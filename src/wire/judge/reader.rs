@@ -155,8 +155,6 @@ pub(super) struct Reader {
     pub(super) facts: Facts,
     pub(super) id: AnswerId,
     pub(super) notes: Notes,
-    /// Anything was told; reset by who wants to know.
-    pub(super) told: bool,
 }
 
 /// What stands where, and of which type.
@@ -197,21 +195,13 @@ pub(super) struct Notes {
 impl Reader {
     #[inline]
     pub(super) fn new(expected: Expected) -> Self {
-        Self { expected, facts: Facts::default(), id: AnswerId::default(), notes: Notes::default(), told: false }
+        Self { expected, facts: Facts::default(), id: AnswerId::default(), notes: Notes::default() }
     }
 
     pub(super) fn clear(&mut self) {
         self.facts.clear();
         self.id.clear();
         self.notes = Notes::default();
-    }
-
-    pub(super) fn restore(&mut self, other: &Self) {
-        self.expected = other.expected;
-        self.facts.restore(&other.facts);
-        self.id.restore(&other.id);
-        self.notes = other.notes;
-        self.told = other.told;
     }
 
     /// Does the payload have members that are looked at?
@@ -452,14 +442,12 @@ impl JsonVisitor for Reader {
             _ => Slot::IGNORED,
         };
         if slot != Slot::IGNORED {
-            self.told = true;
             self.note_duplicate(slot);
         }
         slot
     }
 
     fn begin(&mut self, slot: Slot, kind: JsonKind) -> Scope {
-        self.told = true;
         match slot {
             Slot::ROOT => {
                 self.notes.root = Some(kind);
@@ -498,7 +486,6 @@ impl JsonVisitor for Reader {
 
     fn scalar(&mut self, slot: Slot, kind: JsonKind, text: &[u8], cut: bool) {
         let is_string = kind == JsonKind::String;
-        self.told = true;
         match slot {
             Slot::ROOT => self.notes.root = Some(kind),
             JSONRPC => self.notes.jsonrpc = Some(is_string && text == b"2.0"),

@@ -1,240 +1,170 @@
-//! What the events of a stream begin with, read once.
-//!
-//! Events of one kind in one stream share their first bytes: the envelope, the wrapper, the ids. A judge can stop and go on at any byte, so its state
-//! behind such a prefix can be kept and restored; only what follows is read. That is exact by construction: the state is that of a judge
-//! that was fed these very bytes.
+//! What the events of a stream look like, so that one that is like another need not be judged.
 
-use crate::wire::json::end_of_string;
+use super::template::Template;
 use crate::wire::judge::{Judge, PayloadKind};
+use crate::wire::sse::PlainEvent;
 
-/// How much of an event is compared.
-const LONGEST: usize = 256;
-/// Less in common is no prefix of one kind of event; the JSON-RPC envelope alone has about 40 bytes.
-const SHORTEST: usize = 64;
-/// A longer end than this is not remembered.
-const TAIL: usize = 64;
-/// How many kinds of events are remembered: updates of status and artifact often alternate.
-const KINDS: usize = 2;
-/// What is around the data of a plain event, the usual one (see [`Framing::plain_event`](crate::wire::sse::Framing::plain_event)).
-const DATA: &[u8] = b"data: ";
-const END: &[u8] = b"\n\n";
+/// How many kinds of events are remembered.
+const KINDS: usize = 4;
+/// Of an event that is cut, so much is kept at most.
+const CARRY: usize = 2048;
+/// How often events must have been like one, for that to have been worth learning.
+const WORTHWHILE: u8 = 4;
+/// After so many events that were like no other, the next is learnt again, however little came of it before.
+const PATIENCE: u8 = 64;
 
-/// The prefixes seen, and the news of events that begin so: whatever a valid event says that its stream's judge acts on.
+/// The templates of a stream, each with the news of its events: whatever a valid event says that its stream's judge acts on.
 #[derive(Debug)]
 pub(super) struct Memo<N> {
-    /// What an event looks like that tells nothing new, one for each kind. All that most events are compared with lies here, in few cache lines:
-    /// between two events a live stream's state has left the caches.
-    repeats: [Repeat<N>; KINDS],
-    kinds: Vec<Kind<N>>,
-    /// The kind of the last event.
+    templates: [Template<N>; KINDS],
+    /// The one that the last event was like.
     last: usize,
-    /// What is known of the event going on.
-    standing: Standing,
-    /// The kind behind whose prefix the judge stands, with nothing told since.
-    untold: Option<usize>,
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Standing {
-    #[default]
-    Unknown,
-    /// It has the prefix of `last`.
-    Known,
-    /// The same, and of events that tell nothing behind it the news are known.
-    Repeating,
-}
-
-#[derive(Debug)]
-struct Kind<N> {
-    /// The beginning of an event of this kind, with the name of its field …
-    sample: Vec<u8>,
-    /// … as much of its data as the others shared, if two have been seen …
-    shared: usize,
-    /// … and the judge behind that.
-    behind: Judge,
-    /// Most events of a kind differ only in what nobody asks about. Then all that is told of them stands in the prefix, and this is what it says.
-    news: Option<N>,
-}
-
-/// A plain event of which only a text that nobody asks about is not known.
-#[derive(Debug)]
-struct Repeat<N> {
-    /// What is before the text, and behind that what the last such event ended with, from the end of the text to the blank line. Empty if that is
-    /// not known.
-    around: Vec<u8>,
-    /// How much of that is before the text.
-    prefix: usize,
-    news: Option<N>,
+    /// The one that is being learnt.
+    learning: Option<usize>,
+    /// The next one to be learnt anew.
+    next: usize,
+    /// So many events are not learnt of …
+    pause: u8,
+    /// … since so many were not, the last time.
+    patience: u8,
+    /// The beginning of an event that a cut goes through, and that may be like another.
+    carry: Vec<u8>,
 }
 
 impl<N> Default for Memo<N> {
     fn default() -> Self {
-        let repeats = std::array::from_fn(|_| Repeat { around: Vec::new(), prefix: 0, news: None });
-        Self { repeats, kinds: Vec::new(), last: 0, standing: Standing::default(), untold: None }
+        Self {
+            templates: Default::default(),
+            last: 0,
+            learning: None,
+            next: 0,
+            pause: 0,
+            patience: 0,
+            carry: Vec::new(),
+        }
     }
 }
 
 impl<N: Copy> Memo<N> {
-    /// Is there a plain event at the start of `bytes` that differs from one before only in a text that nobody asks about? Then it is as valid. Gives
-    /// its length and its news.
+    /// Is there an event at the start of `bytes` that is like one before? Then it is as valid. Gives its length and its news.
     #[inline]
     pub(super) fn repeated(&mut self, bytes: &[u8]) -> Option<(usize, N)> {
-        if let Some(found) = self.repeats.get(self.last)?.of(bytes) {
+        if let Some(found) = self.templates.get_mut(self.last)?.find(bytes) {
             return Some(found);
         }
-        let other = KINDS - 1 - self.last;
-        let found = self.repeats.get(other)?.of(bytes)?;
-        self.last = other;
+        self.repeated_otherwise(bytes)
+    }
+
+    #[inline(never)]
+    fn repeated_otherwise(&mut self, bytes: &[u8]) -> Option<(usize, N)> {
+        let (last, found) = self.templates.iter_mut().enumerate().find_map(|(at, one)| Some((at, one.find(bytes)?)))?;
+        self.last = last;
         Some(found)
     }
 
-    /// Begins an event with the first piece of its data, or with all of it, if it is a plain one.
-    pub(super) fn begin(&mut self, judge: &mut Judge, piece: &[u8], is_all: bool) {
-        let untold = self.untold.take();
-        let found = self.find(piece);
-        let read = match found.and_then(|index| Some((index, self.kinds.get(index)?))) {
-            Some((index, kind)) => {
-                let is_told = kind.news.is_some();
-                if is_told && untold == Some(index) {
-                    judge.restore_untold(&kind.behind);
-                } else {
-                    judge.restore(&kind.behind);
-                    judge.listen();
-                }
-                if is_told
-                    && is_all
-                    && let Some(repeat) = self.repeats.get_mut(index)
-                {
-                    repeat.note(kind, piece);
-                }
-                self.last = index;
-                self.standing = if is_told { Standing::Repeating } else { Standing::Known };
-                kind.shared
-            }
-            None => {
-                self.standing = Standing::Unknown;
-                judge.reset();
-                self.learn(judge, piece)
-            }
-        };
-        judge.feed(piece.get(read..).unwrap_or_default());
+    /// The same for an event that differs from all before where they did not differ from each other. From then on others may.
+    pub(super) fn repeated_widely(&mut self, bytes: &[u8]) -> Option<(usize, N)> {
+        let mut templates = self.templates.iter_mut().enumerate();
+        let (last, found) = templates.find_map(|(at, one)| Some((at, one.find_widely(bytes)?)))?;
+        self.last = last;
+        Some(found)
     }
 
-    /// The event is at its end: is it known to be valid, since nothing was told behind its prefix? Gives its news.
-    pub(super) fn repeats(&mut self, judge: &mut Judge) -> Option<N> {
-        if self.standing != Standing::Repeating {
-            return None;
+    /// Reads an event that is like no other, and learns of it if that promises to be worth it.
+    pub(super) fn read(&mut self, judge: &mut Judge, raw: &[u8], event: &PlainEvent) {
+        judge.reset();
+        self.learning = None;
+        if self.pause > 0 {
+            self.pause -= 1;
+        } else if let Some(template) = self.templates.get_mut(self.next) {
+            if template.is_known() && template.uses() < WORTHWHILE {
+                self.patience = (self.patience * 2 + 1).min(PATIENCE);
+                self.pause = self.patience;
+            } else {
+                self.patience = 0;
+            }
+            template.learn(judge, raw, event);
+            self.learning = Some(self.next);
+            self.next = (self.next + 1) % KINDS;
+            return;
         }
-        if judge.was_told() || !judge.is_whole() {
-            self.forget_repeat(self.last);
-            return None;
-        }
-        self.untold = Some(self.last);
-        self.kinds.get(self.last)?.news
+        judge.feed(raw.get(event.data.clone()).unwrap_or_default());
     }
 
-    /// The event was judged, and is valid.
+    /// The event that was read is valid.
     pub(super) fn judged(&mut self, judge: &Judge, news: N) {
         // A message ends its stream, and what is noted of it is not all told.
-        let is_known = self.standing != Standing::Unknown && judge.facts().kind != PayloadKind::Message;
-        if is_known
-            && !judge.was_told()
-            && let Some(kind) = self.kinds.get_mut(self.last)
+        if let Some(learnt) = self.learning.take()
+            && judge.facts().kind != PayloadKind::Message
+            && let Some(template) = self.templates.get_mut(learnt)
         {
-            kind.news = Some(news);
-            self.untold = Some(self.last);
+            template.tell(news);
+            self.last = learnt;
         }
     }
 
-    /// The kind whose prefix the piece begins with.
-    fn find(&self, piece: &[u8]) -> Option<usize> {
-        let fits = |index: &usize| self.kinds.get(*index).is_some_and(|kind| kind.fits(piece));
-        (0..KINDS).map(|step| (self.last + step) % KINDS).find(fits)
-    }
-
-    fn forget_repeat(&mut self, index: usize) {
-        if let Some(repeat) = self.repeats.get_mut(index) {
-            repeat.around.clear();
+    /// Keeps the beginning of an event that may be like another, and is not there whole. False if it is none, or too long.
+    pub(super) fn keep(&mut self, bytes: &[u8]) -> bool {
+        let is_kept = bytes.len() <= CARRY && self.may_begin_with(bytes);
+        if is_kept {
+            self.carry.extend_from_slice(bytes);
         }
+        is_kept
     }
 
-    /// Learns from an event that began otherwise. Gives the number of bytes that were fed on the way.
-    fn learn(&mut self, judge: &mut Judge, piece: &[u8]) -> usize {
-        let start = piece.get(..LONGEST).unwrap_or(piece);
-        if start.len() < SHORTEST {
-            return 0;
-        }
-        for (index, kind) in self.kinds.iter_mut().enumerate() {
-            let shared = common(kind.sample.get(DATA.len()..).unwrap_or_default(), start);
-            if shared >= SHORTEST {
-                self.last = index;
-                judge.feed(start.get(..shared).unwrap_or_default());
-                kind.behind.restore(judge);
-                kind.shared = shared;
-                kind.news = None;
-                self.forget_repeat(index);
-                return shared;
-            }
-        }
-        let sample = [DATA, start].concat();
-        if self.kinds.len() < KINDS {
-            self.last = self.kinds.len();
-            self.kinds.push(Kind { sample, shared: 0, behind: judge.clone(), news: None });
-        } else {
-            self.last = (self.last + 1) % KINDS;
-            if let Some(oldest) = self.kinds.get_mut(self.last) {
-                oldest.sample = sample;
-                oldest.shared = 0;
-                oldest.news = None;
-            }
-            self.forget_repeat(self.last);
-        }
-        0
-    }
-}
-
-impl<N: Copy> Kind<N> {
-    /// The shared prefix, with the name of its field.
-    fn prefix(&self) -> &[u8] {
-        self.sample.get(..DATA.len() + self.shared).unwrap_or_default()
+    fn may_begin_with(&self, bytes: &[u8]) -> bool {
+        self.templates.iter().any(|one| one.may_begin_with(bytes))
     }
 
-    fn fits(&self, piece: &[u8]) -> bool {
-        self.shared > 0 && self.prefix().get(DATA.len()..).is_some_and(|prefix| piece.starts_with(prefix))
-    }
-}
-
-impl<N: Copy> Repeat<N> {
-    /// See [`Memo::repeated`].
     #[inline]
-    fn of(&self, bytes: &[u8]) -> Option<(usize, N)> {
-        let (prefix, tail) = self.around.split_at_checked(self.prefix).filter(|_| !self.around.is_empty())?;
-        if !bytes.starts_with(prefix) {
-            return None;
-        }
-        let end = end_of_string(bytes, prefix.len())?;
-        bytes.get(end..)?.starts_with(tail).then_some((end + tail.len(), self.news?))
+    pub(super) fn has_kept(&self) -> bool {
+        !self.carry.is_empty()
     }
 
-    /// Notes how an event of a kind ends, if the prefix of the kind ends within a string that nobody asks about. Whoever finds the event told of
-    /// anything, or not whole, has to forget that.
-    fn note(&mut self, kind: &Kind<N>, event: &[u8]) {
-        self.around.clear();
-        if let Some(tail) = kind.behind.end_of_ignored_string(event, kind.shared).and_then(|end| event.get(end..))
-            && tail.len() <= TAIL
-        {
-            self.around.extend_from_slice(kind.prefix());
-            self.prefix = self.around.len();
-            self.around.extend_from_slice(tail);
-            self.around.extend_from_slice(END);
-            self.news = kind.news;
+    /// `bytes` come behind what was kept. An event that is found is [passed over](Self::forget_kept), or read after all.
+    pub(super) fn go_on(&mut self, bytes: &[u8]) -> GoneOn<N> {
+        let mut carry = std::mem::take(&mut self.carry);
+        let kept = carry.len();
+        let room = CARRY.saturating_sub(kept);
+        carry.extend_from_slice(bytes.get(..room).unwrap_or(bytes));
+        let found = self.repeated(&carry).or_else(|| self.repeated_widely(&carry));
+        let gone_on = match found {
+            // It does not end within what was kept, for then that had not been a beginning only.
+            Some((length, news)) => GoneOn::Repeated(length.saturating_sub(kept), news),
+            None if bytes.len() <= room && self.may_begin_with(&carry) => GoneOn::Kept,
+            None => GoneOn::Other,
+        };
+        if !matches!(gone_on, GoneOn::Kept) {
+            carry.truncate(kept);
         }
+        self.carry = carry;
+        gone_on
+    }
+
+    pub(super) fn forget_kept(&mut self) {
+        self.carry.clear();
+    }
+
+    /// What was kept, which is to be read after all. Its memory is to be [given back](Self::give_back).
+    pub(super) fn take_kept(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.carry)
+    }
+
+    pub(super) fn give_back(&mut self, mut memory: Vec<u8>) {
+        memory.clear();
+        self.carry = memory;
     }
 }
 
-/// How many bytes two texts have in common from their start.
-fn common(one: &[u8], other: &[u8]) -> usize {
-    one.iter().zip(other).take_while(|(a, b)| a == b).count()
+/// What an event turned out to be with the bytes that came next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum GoneOn<N> {
+    /// One like another, with so many of these bytes, and its news.
+    Repeated(usize, N),
+    /// Still not there whole.
+    Kept,
+    /// Like no other.
+    Other,
 }
 
 #[cfg(test)]
@@ -244,99 +174,157 @@ mod tests {
     use super::*;
     use crate::wire::id::JsonRpcId;
     use crate::wire::judge::{Envelope, Expected, Payload, Verdict, Wrapping};
+    use crate::wire::sse::{Framing, LineEnd};
 
     const EXPECTED: Expected =
         Expected { envelope: Envelope::JsonRpc, wrapping: Wrapping::Member, payload: Payload::StreamEvent };
+    const ID: JsonRpcId = JsonRpcId::Number(1);
+    const TASK: &str = "310647ae-d68f-47e7-9482-e38f651890fe";
 
     /// Texts, and some that end the string and go on with members of their own: of no interest, or of some.
     const TAILS: &str =
         r#"[a-c]{0,2}|WORKING|"\}|,"id":3|a"\}\],"x":\[\{"y":"|a"\}\]\}\},"task":\{"x":\{"y":\[\{"z":""#;
 
     fn event(id: u32, kind: usize, tail: &str) -> String {
-        let task = "310647ae-d68f-47e7-9482-e38f651890fe";
         let result = match kind {
-            0 => format!(r#"{{"artifactUpdate":{{"taskId":"{task}","artifact":{{"parts":[{{"text":"{tail}"}}]}}}}}}"#),
-            1 => format!(r#"{{"statusUpdate":{{"taskId":"{task}","status":{{"state":"TASK_STATE_{tail}"}}}}}}"#),
-            4 => format!(
-                r#"{{"statusUpdate":{{"taskId":"{task}","status":{{"state":"TASK_STATE_WORKING","x":"{tail}"}}}}}}"#
-            ),
+            0 => format!(r#"{{"artifactUpdate":{{"taskId":"{TASK}","artifact":{{"parts":[{{"text":"{tail}"}}]}}}}}}"#),
+            1 => format!(r#"{{"statusUpdate":{{"taskId":"{TASK}","status":{{"state":"TASK_STATE_{tail}"}}}}}}"#),
             2 => format!(
-                r#"{{"task":{{"status":{{"state":"working","message":{{"parts":["{tail}"]}}}},"id":"{task}é"}}}}"#
+                r#"{{"task":{{"status":{{"state":"working","message":{{"parts":["{tail}"]}}}},"id":"{TASK}é"}}}}"#
             ),
-            _ => format!(r#"{{"artifactUpdate":{{"taskId":"{task}","contextId":"{tail}","artifact":{{}}}}}}"#),
+            3 => format!(r#"{{"artifactUpdate":{{"taskId":"{TASK}","contextId":"{tail}","artifact":{{}}}}}}"#),
+            4 => format!(
+                r#"{{"statusUpdate":{{"taskId":"{TASK}","status":{{"state":"TASK_STATE_WORKING","x":"{tail}"}}}}}}"#
+            ),
+            // Two texts that nobody asks about.
+            _ => format!(
+                r#"{{"artifactUpdate":{{"taskId":"{TASK}","artifact":{{"artifactId":"{tail}{id}","parts":[{{"text":"{tail}"}}]}}}}}}"#
+            ),
         };
+        let id = if kind == 5 { 1 } else { id };
         format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#)
     }
 
-    /// The next event of a stream; `is_plain` says whether it comes in the usual form. If it repeats an earlier one, gives that one's news.
-    fn next(memo: &mut Memo<usize>, judge: &mut Judge, json: &str, is_plain: bool) -> Option<usize> {
-        let raw = format!("data: {json}\n\nmore");
-        if is_plain && let Some((length, news)) = memo.repeated(raw.as_bytes()) {
-            assert_eq!(&raw[length..], "more");
-            return Some(news);
+    struct Stream {
+        memo: Memo<usize>,
+        judge: Judge,
+        framing: Framing,
+    }
+
+    impl Stream {
+        fn new() -> Self {
+            let mut framing = Framing::new();
+            framing.pass_plain_event(LineEnd::Lf);
+            Self { memo: Memo::default(), judge: Judge::new(EXPECTED), framing }
         }
-        memo.begin(judge, json.as_bytes(), is_plain);
-        memo.repeats(judge)
+
+        /// The news of the event that `raw` begins with, if it is like one before; else it is read.
+        fn next(&mut self, raw: &str) -> Option<usize> {
+            let bytes = raw.as_bytes();
+            let event = self.framing.plain_event(bytes).expect("a plain event");
+            if let Some((length, news)) = self.memo.repeated(bytes).or_else(|| self.memo.repeated_widely(bytes)) {
+                assert_eq!(length, event.length, "{raw}");
+                return Some(news);
+            }
+            self.memo.read(&mut self.judge, bytes, &event);
+            None
+        }
+
+        /// The same, and an event that was read is judged: it is valid, and says `news`.
+        fn learns(&mut self, raw: &str, news: usize) -> Option<usize> {
+            let known = self.next(raw);
+            if known.is_none() {
+                assert_eq!(self.judge.finish(&ID), Verdict::Valid, "{raw}");
+                self.memo.judged(&self.judge, news);
+            }
+            known
+        }
+
+        /// What `raw` is like, without reading it.
+        fn knows(&mut self, raw: &str) -> Option<(usize, usize)> {
+            let bytes = raw.as_bytes();
+            self.memo.repeated(bytes).or_else(|| self.memo.repeated_widely(bytes))
+        }
+    }
+
+    fn raw(json: &str) -> String {
+        format!("data: {json}\n\n")
     }
 
     #[test]
     fn events_that_differ_in_nothing_told_repeat() {
-        let id = JsonRpcId::Number(1);
-        let mut memo = Memo::default();
-        let mut judge = Judge::new(EXPECTED);
+        let mut stream = Stream::new();
         for round in 0..12 {
-            let repeated = next(&mut memo, &mut judge, &event(1, 0, &round.to_string()), round % 4 != 0);
-            assert_eq!(repeated, (round >= 3).then_some(2), "{round}");
-            if repeated.is_none() {
-                assert_eq!(judge.finish(&id), Verdict::Valid);
-                memo.judged(&judge, round);
-            }
+            let known = stream.learns(&raw(&event(1, 0, &round.to_string())), round);
+            assert_eq!(known, (round >= 1).then_some(0), "{round}");
+        }
+    }
+
+    #[test]
+    fn all_texts_that_nobody_asks_about_may_differ() {
+        let mut stream = Stream::new();
+        for round in 0..4 {
+            let json = event(round, 5, &round.to_string());
+            let known = stream.learns(&raw(&json), 7);
+            assert_eq!(known, (round >= 1).then_some(7), "{json}");
         }
     }
 
     #[test]
     fn a_text_that_nobody_asks_about_is_passed_over_unread() {
-        let id = JsonRpcId::Number(1);
-        let mut memo = Memo::default();
-        let mut judge = Judge::new(EXPECTED);
-        for round in 0..4 {
-            if next(&mut memo, &mut judge, &event(1, 0, &round.to_string()), true).is_none() {
-                assert_eq!(judge.finish(&id), Verdict::Valid);
-                memo.judged(&judge, round);
-            }
-        }
-        let raw = |text: &str| format!("data: {}\n\n", event(1, 0, text));
-        for text in ["", "more, and longer", "é \\\" \\u00e9"] {
-            let raw = raw(text);
-            let found = memo.repeated(format!("{raw}data: next").as_bytes());
-            assert_eq!(found, Some((raw.len(), 2)), "{text}");
+        let mut stream = Stream::new();
+        stream.learns(&raw(&event(1, 0, "one")), 2);
+        for text in ["two", "", "more, and longer", "é \\\" \\u00e9", &"x".repeat(5000)] {
+            let raw = raw(&event(1, 0, text));
+            assert_eq!(stream.knows(&format!("{raw}data: next")), Some((raw.len(), 2)), "{text}");
         }
         // One that goes on with members of its own, that is no text, or that is not there whole has to be read.
         for text in [r#"","x":""#, "\\x", "\n", "\u{1}"] {
-            assert_eq!(memo.repeated(raw(text).as_bytes()), None, "{text}");
+            assert_eq!(stream.knows(&raw(&event(1, 0, text))), None, "{text}");
         }
-        let raw = raw("more");
+        let raw = raw(&event(1, 0, "more"));
         for end in 0..raw.len() {
-            assert_eq!(memo.repeated(&raw.as_bytes()[..end]), None, "{end}");
+            assert_eq!(stream.knows(&raw[..end]), None, "{end}");
         }
     }
 
     #[test]
-    fn texts_of_kinds_that_take_turns_are_passed_over_too() {
-        let id = JsonRpcId::Number(1);
-        let mut memo = Memo::default();
-        let mut judge = Judge::new(EXPECTED);
-        for round in 0..4 {
-            for kind in [0, 4] {
-                if next(&mut memo, &mut judge, &event(1, kind, &round.to_string()), true).is_none() {
-                    assert_eq!(judge.finish(&id), Verdict::Valid);
-                    memo.judged(&judge, kind);
-                }
+    fn kinds_that_take_turns_repeat_each_for_itself() {
+        let mut stream = Stream::new();
+        for round in 0..12 {
+            for kind in [0, 2, 4, 5] {
+                let known = stream.learns(&raw(&event(1, kind, &round.to_string())), kind);
+                assert_eq!(known, (round >= 1).then_some(kind), "{round}");
             }
         }
-        for kind in [0, 4, 4, 0, 0, 4, 0] {
-            let raw = format!("data: {}\n\n", event(1, kind, "more"));
-            assert_eq!(memo.repeated(raw.as_bytes()), Some((raw.len(), kind)));
+    }
+
+    /// As the servers write them that people run: with carriage returns, with ids, with the name of the default event.
+    #[test]
+    fn what_is_around_the_data_belongs_to_the_kind() {
+        for around in [
+            "data: D\r\n\r\n",
+            "id: N\ndata: D\n\n",
+            "event: message\r\nid:N\r\ndata: D\r\n\r\n",
+            "id: N\nevent: message\ndata: D\n\n",
+        ] {
+            let mut stream = Stream::new();
+            for round in 0..5 {
+                let number = (round * 77).to_string();
+                let raw = around.replace('D', &event(1, 0, &number)).replace('N', &number);
+                assert_eq!(stream.learns(&raw, 1), (round >= 1).then_some(1), "{raw}");
+            }
+        }
+    }
+
+    /// A line of its own in the value of an id would be one of the event.
+    #[test]
+    fn an_id_ends_with_its_line() {
+        let mut stream = Stream::new();
+        stream.learns(&format!("id: 1\n{}", raw(&event(1, 0, "a"))), 1);
+        assert!(stream.knows(&format!("id: 2\n{}", raw(&event(1, 0, "b")))).is_some());
+        for id in ["2\ndata: x", "2\r", "2\nevent: error"] {
+            assert_eq!(stream.knows(&format!("id: {id}\n{}", raw(&event(1, 0, "b")))), None, "{id}");
         }
     }
 
@@ -344,23 +332,21 @@ mod tests {
     #[test]
     fn an_event_that_tells_something_is_judged_as_if_it_came_alone() {
         const TEXTS: [&str; 3] = ["WORKING", r#""}|,"id":3"#, r#"a"}]}},"task":{"x":{"y":[{"z":""#];
-        let id = JsonRpcId::Number(1);
         let any: Vec<_> = [0, 4].into_iter().flat_map(|kind| TEXTS.map(|text| (kind, text))).collect();
         for (first, second, third) in
             any.iter().flat_map(|a| any.iter().flat_map(|b| any.iter().map(|c| (*a, *b, *c))).collect::<Vec<_>>())
         {
-            let mut memo = Memo::default();
-            let mut judge = Judge::new(EXPECTED);
-            let taught = ["1", "2", "3", "4"].into_iter().flat_map(|text| [(0, text), (4, text)]);
+            let mut stream = Stream::new();
+            let taught = ["1", "2"].into_iter().flat_map(|text| [(0, text), (4, text)]);
             for (kind, text) in taught.chain([first, second, third]) {
                 let json = event(1, kind, text);
                 let mut fresh = Judge::new(EXPECTED);
                 fresh.feed(json.as_bytes());
-                let verdict = fresh.finish(&id);
-                if next(&mut memo, &mut judge, &json, false).is_none() {
-                    assert_eq!((judge.finish(&id), judge.facts()), (verdict, fresh.facts()), "{first:?} {json}");
+                let verdict = fresh.finish(&ID);
+                if stream.next(&raw(&json)).is_none() {
+                    assert_eq!((stream.judge.finish(&ID), stream.judge.facts()), (verdict, fresh.facts()), "{json}");
                     if verdict == Verdict::Valid {
-                        memo.judged(&judge, kind);
+                        stream.memo.judged(&stream.judge, kind);
                     }
                 } else {
                     assert_eq!(verdict, Verdict::Valid, "{first:?} {json}");
@@ -369,104 +355,100 @@ mod tests {
         }
     }
 
-    /// How an event ends is learnt of whole ones alone: one that was cut must not vouch for one that is cut for good.
+    /// A cut anywhere but within what ends an event.
     #[test]
-    fn the_end_of_a_piece_is_not_that_of_its_event() {
-        let id = JsonRpcId::Number(1);
-        let json = event(1, 0, "text");
-        for cut in json.find("text").unwrap()..json.len() {
-            let mut memo = Memo::default();
-            let mut judge = Judge::new(EXPECTED);
-            for round in 0..5 {
-                let json = event(1, 0, &round.to_string().repeat(4));
-                memo.begin(&mut judge, &json.as_bytes()[..cut], false);
-                judge.feed(&json.as_bytes()[cut..]);
-                if memo.repeats(&mut judge).is_none() {
-                    assert_eq!(judge.finish(&id), Verdict::Valid);
-                    memo.judged(&judge, round);
+    fn an_event_that_is_cut_is_known_by_both_pieces() {
+        for around in ["data: D\n\n", "id: 7\r\ndata: D\r\n\r\n"] {
+            let mut stream = Stream::new();
+            stream.learns(&around.replace('D', &event(1, 5, "a")), 3);
+            let raw = around.replace('D', &event(1, 5, "é\\\"é, and longer than it was"));
+            let all = format!("{raw}data: next").into_bytes();
+            let end = raw.trim_end().len();
+            for cut in 1..raw.len() {
+                let (one, two) = all.split_at(cut);
+                assert_eq!(stream.memo.keep(one), cut <= end, "{cut}");
+                if cut <= end {
+                    assert_eq!(stream.memo.go_on(two), GoneOn::Repeated(raw.len() - cut, 3), "{cut}");
+                    stream.memo.forget_kept();
                 }
             }
-            let cut_for_good = format!("data: {}\n\n", &json[..cut]);
-            assert_eq!(memo.repeated(cut_for_good.as_bytes()), None, "{cut}");
+            // Byte by byte, and then otherwise than expected.
+            assert!(stream.memo.keep(&all[..1]));
+            for at in 1..end {
+                assert_eq!(stream.memo.go_on(&all[at..=at]), GoneOn::Kept, "{at}");
+            }
+            assert_eq!(stream.memo.go_on(b"!"), GoneOn::Other);
+            assert_eq!(stream.memo.take_kept(), &all[..end]);
         }
     }
 
     #[test]
-    fn kinds_that_take_turns_repeat_each_for_itself() {
-        let id = JsonRpcId::Number(1);
-        let mut memo = Memo::default();
-        let mut judge = Judge::new(EXPECTED);
-        for round in 0..12 {
-            for kind in [0, 4] {
-                let repeated = next(&mut memo, &mut judge, &event(1, kind, &round.to_string()), round % 2 == 0);
-                assert_eq!(repeated, (round >= 3).then_some(kind), "{round}");
-                if repeated.is_none() {
-                    assert_eq!(judge.finish(&id), Verdict::Valid);
-                    memo.judged(&judge, kind);
-                }
+    fn little_is_kept_of_an_event_that_is_cut() {
+        let mut stream = Stream::new();
+        stream.learns(&raw(&event(1, 0, "a")), 3);
+        let long = raw(&event(1, 0, &"x".repeat(3 * CARRY)));
+        assert!(!stream.memo.keep(&long.as_bytes()[..=CARRY]));
+        assert!(stream.memo.keep(&long.as_bytes()[..CARRY]));
+        assert_eq!(stream.memo.go_on(&long.as_bytes()[CARRY..2 * CARRY]), GoneOn::Other);
+        assert_eq!(stream.memo.take_kept(), &long.as_bytes()[..CARRY]);
+        assert!(!stream.memo.keep(b"data: {\"something\":\"else\""));
+        assert!(!stream.memo.has_kept());
+    }
+
+    /// Of a stream whose events are all of another kind nothing is learnt for long.
+    #[test]
+    fn what_is_never_seen_again_is_learnt_ever_less_often() {
+        let mut stream = Stream::new();
+        let mut learnt = Vec::new();
+        for number in 0..500_usize {
+            assert_eq!(stream.next(&raw(&event(1, 3, &number.to_string()))), None);
+            if stream.memo.learning.is_some() {
+                learnt.push(number);
             }
+            assert_eq!(stream.judge.finish(&ID), Verdict::Valid);
+            stream.memo.judged(&stream.judge, number);
         }
+        assert_eq!(learnt[..9], [0, 1, 2, 3, 4, 6, 10, 18, 34]);
+        assert_eq!(learnt.len(), 16, "{learnt:?}");
+        // What comes again is learnt all the same.
+        for round in 0..=usize::from(PATIENCE) {
+            stream.learns(&raw(&event(1, 0, &round.to_string())), round);
+        }
+        assert!(stream.knows(&raw(&event(1, 0, "more"))).is_some());
     }
 
     #[test]
-    fn kinds_that_alternate_are_both_remembered() {
-        let mut memo = Memo::<()>::default();
-        let mut judge = Judge::new(EXPECTED);
-        for round in 0..8 {
-            for kind in 0..2 {
-                let json = event(1, kind, &round.to_string());
-                let known = memo.find(json.as_bytes()).is_some();
-                assert_eq!(known, round >= 2, "{round} {kind}");
-                memo.begin(&mut judge, json.as_bytes(), false);
-            }
+    fn what_is_too_long_is_not_kept() {
+        let many = (0..200).map(|n| format!(r#"{{"n":{n},"text":"x"}}"#)).collect::<Vec<_>>().join(",");
+        let json = event(1, 0, "a").replace("[{", &format!("[{many},{{"));
+        let mut stream = Stream::new();
+        for _ in 0..3 {
+            assert_eq!(stream.learns(&raw(&json), 1), None);
         }
-        assert_eq!(memo.kinds.len(), KINDS);
     }
 
     proptest! {
         #[test]
         fn what_repeats_need_not_be_judged(
-            events in prop::collection::vec((1u32..3, 0usize..5, TAILS, any::<bool>()), 0..40)
+            events in prop::collection::vec((1u32..3, 0usize..6, TAILS), 0..40)
         ) {
-            let id = JsonRpcId::Number(1);
-            let mut memo = Memo::default();
-            let mut judge = Judge::new(EXPECTED);
+            let mut stream = Stream::new();
             let mut earlier = Vec::new();
-            for (number, kind, tail, is_plain) in events {
+            for (number, kind, tail) in events {
                 let json = event(number, kind, &tail);
                 let mut fresh = Judge::new(EXPECTED);
                 fresh.feed(json.as_bytes());
-                let verdict = fresh.finish(&id);
-                if let Some(news) = next(&mut memo, &mut judge, &json, is_plain) {
+                let verdict = fresh.finish(&ID);
+                if let Some(news) = stream.next(&raw(&json)) {
                     prop_assert_eq!((verdict, fresh.facts()), (Verdict::Valid, &earlier[news]), "{}", json);
                 } else {
-                    prop_assert_eq!(judge.finish(&id), verdict, "{}", json);
-                    prop_assert_eq!(judge.facts(), fresh.facts());
+                    prop_assert_eq!(stream.judge.finish(&ID), verdict, "{}", json);
+                    prop_assert_eq!(stream.judge.facts(), fresh.facts());
                     if verdict == Verdict::Valid {
-                        memo.judged(&judge, earlier.len());
+                        stream.memo.judged(&stream.judge, earlier.len());
                     }
                     earlier.push(fresh.facts().clone());
                 }
-            }
-        }
-
-        #[test]
-        fn judging_with_a_memo_is_judging(
-            events in prop::collection::vec((1u32..3, 0usize..5, "[A-C0é]{0,3}|WORKING|COMPLETED|\\\\\\\\[nx\"]", any::<prop::sample::Index>()), 0..40)
-        ) {
-            let id = JsonRpcId::Number(1);
-            let mut memo = Memo::<()>::default();
-            let mut judge = Judge::new(EXPECTED);
-            for (number, kind, tail, cut) in events {
-                let json = event(number, kind, &tail);
-                // The first piece may end anywhere.
-                let (one, two) = json.as_bytes().split_at(json.len() - cut.index(json.len()) / 2);
-                memo.begin(&mut judge, one, false);
-                judge.feed(two);
-                let mut fresh = Judge::new(EXPECTED);
-                fresh.feed(json.as_bytes());
-                prop_assert_eq!(judge.finish(&id), fresh.finish(&id), "{}", json);
-                prop_assert_eq!(judge.facts(), fresh.facts());
             }
         }
     }

@@ -324,6 +324,47 @@ proptest! {
         prop_assert_eq!(whole, watch_pieces(judge(), stream.as_bytes().chunks(size)));
     }
 
+    /// Events that are like others, in whatever form servers write them, with what is around and between them, in any cut: they are seen as if none
+    /// was like another. That is so where lines end with a carriage return, which nothing is learnt of.
+    #[test]
+    fn an_event_like_another_is_seen_as_if_it_was_the_only_one(
+        parts in prop::collection::vec((0usize..9, "[a-c\u{e9}]{0,4}|\\\\u00e9|\\\\\"|WORKING|\"|,", 0u32..100), 0..16),
+        line_end in prop::sample::select(vec!["\n", "\r\n"]),
+        cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..12),
+        max in prop::sample::select(vec![130usize, 180, MAX]),
+    ) {
+        let of = |line_end: &str| {
+            let event = |(kind, text, number): &(usize, String, u32)| match kind {
+                0 | 1 => text_event(text),
+                2 | 3 => format!("id: {number}\n{}", text_event(text)),
+                4 => format!("event: message\nid: {number}\n{}", text_event(text)),
+                5 => status("310647ae-d68f-47e7-9482-e38f651890fe", text),
+                6 => format!(": {number}\n\n"),
+                7 => format!("event: {text}\n{}", text_event("a")),
+                _ => text_event("a").replace("data: ", "data:").replace("}}}", "}}}\ndata: "),
+            };
+            parts.iter().map(event).collect::<String>().replace('\n', line_end)
+        };
+        let judge = || StreamJudge::new(REST, max, true);
+        let text = of(line_end);
+        let mut cuts: Vec<usize> = cuts.iter().map(|cut| cut.index(text.len() + 1)).collect();
+        cuts.sort_unstable();
+        cuts.push(text.len());
+        let pieces = cuts.iter().scan(0, |from, to| {
+            Some(&text.as_bytes()[std::mem::replace(from, *to)..*to])
+        });
+        let seen = watch_pieces(judge(), pieces);
+        prop_assert_eq!(&seen, &watch_pieces(judge(), [text.as_bytes()]));
+        // Line ends of two bytes take room.
+        if max == MAX {
+            let alone = watch_pieces(judge(), [of("\r").as_bytes()]);
+            prop_assert_eq!(
+                (seen.steps, seen.events, seen.progress, seen.state, seen.task_id, seen.tolerated),
+                (alone.steps, alone.events, alone.progress, alone.state, alone.task_id, alone.tolerated)
+            );
+        }
+    }
+
     #[test]
     fn no_bytes_harm(bytes: Vec<u8>, size in 1usize..9) {
         let judge = || StreamJudge::new(REST, 64, true);
