@@ -96,8 +96,22 @@ impl Call {
             (Client::Js, "JSONRPC") => {
                 (if invalid { "InvalidAgentResponseError" } else { "JsonRpcTransportError" }, false)
             }
-            // Nobody tells them to: the agent that does such things speaks 1.0 alone.
-            (Client::Python03 | Client::Js03, _) => unreachable!("{client:?} made {self:?}"),
+            (Client::Python03, "JSONRPC") => {
+                (if invalid { "A2AClientJSONRPCError -32006" } else { "A2AClientJSONRPCError -32603" }, true)
+            }
+            // It reads no error in a stream over HTTP+JSON, which its own server cuts instead.
+            (Client::Python03, "HTTP+JSON") if streams => ("ParseError", false),
+            // Nor does it look behind the status.
+            (Client::Python03, "HTTP+JSON") => {
+                (if invalid { "A2AClientHTTPError 500" } else { "A2AClientHTTPError 504" }, false)
+            }
+            (Client::Python03, _) => {
+                (if invalid { "AioRpcError INTERNAL" } else { "AioRpcError DEADLINE_EXCEEDED" }, false)
+            }
+            (Client::Js03, "JSONRPC") => (if invalid { "InvalidAgentResponseError" } else { "Error -32603" }, true),
+            (Client::Js03, "HTTP+JSON") => (if invalid { "InvalidAgentResponseError" } else { "Error -32603" }, false),
+            // It has types for a few statuses, and these are not among them.
+            (Client::Js03, _) => (if invalid { "Error 13" } else { "Error 4" }, false),
             (Client::Js, _) => (if invalid { "InvalidAgentResponseError" } else { "A2AError" }, invalid),
         };
         if tells { format!("{error} {outcome}/{class}") } else { error.to_owned() }

@@ -85,19 +85,12 @@ async fn run(allow_missing: bool) -> Result<usize, String> {
         }
     };
 
-    println!("== an agent that does as it is told, with the gateway and without");
-    let agent = Agent::start().await;
-    let gateway = Gateway::start(agent.addr, &BOUNDS);
-    for client in installed.iter().filter(|client| !client.is_old()) {
-        compare(*client, &calls(&BINDINGS, GOOD), agent.addr, gateway.addr, &mut judge).await?;
-        let bad = calls(&BINDINGS, BAD);
-        for (call, ended) in bad.iter().zip(client.call(gateway.addr, &bad).await?) {
-            let (is, must_be) = (ended.error_words(), call.error(*client));
-            let mut wrong = (is != must_be).then(|| format!("instead of {must_be}: {ended:?}"));
-            if ended.events.len() != call.case.events {
-                wrong.get_or_insert(format!("not {} events: {ended:?}", call.case.events));
-            }
-            judge(line(*client, call, &is), wrong);
+    for (version, is_old, agent) in [("1.0", false, Agent::start().await), ("0.3", true, Agent::old().await)] {
+        println!("\n== an agent of {version} that does as it is told, with the gateway and without");
+        let gateway = Gateway::start(agent.addr, &BOUNDS);
+        for client in installed.iter().filter(|client| client.is_old() == is_old) {
+            compare(*client, &calls(&BINDINGS, GOOD), agent.addr, gateway.addr, &mut judge).await?;
+            refused(*client, &calls(&BINDINGS, BAD), gateway.addr, &mut judge).await?;
         }
     }
 
@@ -153,6 +146,24 @@ async fn compare(
         let wrong = (!same(&direct, &through) || !came)
             .then(|| format!("without the gateway {direct:?}\n           with it {through:?}"));
         judge(line(client, call, &through.words()), wrong);
+    }
+    Ok(())
+}
+
+/// Makes calls that go wrong through the gateway: each must be an error of the SDK's own.
+async fn refused(
+    client: Client,
+    calls: &[Call],
+    through: SocketAddr,
+    judge: &mut impl FnMut(String, Option<String>),
+) -> Result<(), String> {
+    for (call, ended) in calls.iter().zip(client.call(through, calls).await?) {
+        let (is, must_be) = (ended.error_words(), call.error(client));
+        let mut wrong = (is != must_be).then(|| format!("instead of {must_be}: {ended:?}"));
+        if ended.events.len() != call.case.events {
+            wrong.get_or_insert(format!("not {} events: {ended:?}", call.case.events));
+        }
+        judge(line(client, call, &is), wrong);
     }
     Ok(())
 }
