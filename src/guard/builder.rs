@@ -133,9 +133,8 @@ impl<O, C, R, P, M> GuardBuilder<O, C, R, P, M> {
         self
     }
 
-    /// Completes relative request URIs, which tonic's generated clients and axum's handlers have. A `host` header stays as
-    /// it is: in a request that a server of yours received it names that server, so remove it above. Default: none, and
-    /// such requests stay as they are.
+    /// Completes relative request URIs, which tonic's generated clients and axum's handlers have. The `host` header of such a
+    /// request goes: it names the server of yours that received it. Default: none, and such requests stay as they are.
     pub fn origin(mut self, origin: Uri) -> Self {
         self.plain.origin = Some(origin);
         self

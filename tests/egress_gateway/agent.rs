@@ -161,6 +161,11 @@ async fn answer(request: Request<Incoming>, shared: Arc<Shared>) -> Response<Fra
         return moved.body(Frames::default()).unwrap();
     }
     let Some(dialect) = Dialect::of(path, &body) else { return nothing() };
+    if text.contains("do-coded") && accepts(&head.headers, "gzip") {
+        let mut coded = ok(dialect.media()).map(|_| Frames::of(b"\x1f\x8b\x08 and so on"));
+        coded.headers_mut().insert("content-encoding", HeaderValue::from_static("gzip"));
+        return coded;
+    }
     let method = match &dialect.binding {
         Binding::Rpc { method, .. } => method.as_str(),
         _ => path.rsplit(['/', ':']).next().unwrap_or_default(),
@@ -177,6 +182,10 @@ async fn answer(request: Request<Incoming>, shared: Arc<Shared>) -> Response<Fra
 
 pub(crate) fn framed(message: &[u8]) -> Vec<u8> {
     [&[0][..], &u32::try_from(message.len()).unwrap().to_be_bytes(), message].concat()
+}
+
+fn accepts(headers: &HeaderMap, coding: &str) -> bool {
+    headers.get("accept-encoding").is_some_and(|codings| codings.to_str().unwrap().contains(coding))
 }
 
 fn contains(body: &[u8], text: &str) -> bool {
