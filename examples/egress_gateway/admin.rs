@@ -121,21 +121,17 @@ impl Default for Counts {
 
 impl Observe for Outcomes {
     fn observe(&self, outcome: &Outcome<'_>) {
-        self.count(outcome.kind(), outcome.class());
-    }
-}
-
-impl Outcomes {
-    pub(crate) fn count(&self, kind: OutcomeKind, class: Class) {
-        let kind = OutcomeKind::ALL.iter().position(|one| *one == kind);
-        let class = Class::ALL.iter().position(|one| *one == class);
+        let kind = OutcomeKind::ALL.iter().position(|one| *one == outcome.kind());
+        let class = Class::ALL.iter().position(|one| *one == outcome.class());
         if let (Some(kind), Some(class)) = (kind, class)
             && let Some(count) = self.0.0.get(kind * Class::ALL.len() + class)
         {
             count.fetch_add(1, Ordering::Relaxed);
         }
     }
+}
 
+impl Outcomes {
     /// `{"success": {"success": 3}, "timeout": {"head": 1}}`: what happened, and nothing that did not.
     fn to_json(&self) -> Value {
         let mut by_kind: BTreeMap<&str, BTreeMap<&str, u64>> = BTreeMap::new();

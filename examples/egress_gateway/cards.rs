@@ -12,8 +12,8 @@ use bytes::Bytes;
 use http::{
     HeaderMap, HeaderValue, Method, Request, Response, StatusCode,
     header::{
-        ACCEPT_ENCODING, ACCEPT_RANGES, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, ETAG, IF_MATCH,
-        IF_MODIFIED_SINCE, IF_NONE_MATCH, IF_RANGE, IF_UNMODIFIED_SINCE, LAST_MODIFIED, RANGE,
+        ACCEPT_RANGES, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, ETAG, IF_MATCH, IF_MODIFIED_SINCE,
+        IF_NONE_MATCH, IF_RANGE, IF_UNMODIFIED_SINCE, LAST_MODIFIED, RANGE,
     },
     response::Parts,
 };
@@ -29,8 +29,6 @@ use crate::{
 
 /// The largest card that is shown, in bytes.
 const MAX_CARD: usize = 256 << 10;
-
-const GRPC_ACCEPT_ENCODING: &str = "grpc-accept-encoding";
 
 /// Where an agent shows its card, now and before 0.3.
 const WELL_KNOWN: [&str; 2] = ["/.well-known/agent-card.json", "/.well-known/agent.json"];
@@ -128,7 +126,7 @@ fn asked<B>(request: &Request<B>) -> Option<(Door, Form)> {
 }
 
 /// Takes the caller's conditions out: they are about the card as it is shown here, of which the agent knows nothing. What
-/// is asked of the agent is the whole card, not coded; to a HEAD the server above answers without it.
+/// is asked of the agent is the whole card; to a HEAD the server above answers without it.
 fn ours<B>(request: &mut Request<B>) -> Vec<HeaderValue> {
     if request.method() == Method::HEAD {
         *request.method_mut() = Method::GET;
@@ -137,10 +135,6 @@ fn ours<B>(request: &mut Request<B>) -> Vec<HeaderValue> {
     let conditions = headers.get_all(IF_NONE_MATCH).iter().cloned().collect();
     for name in [IF_NONE_MATCH, IF_MATCH, IF_MODIFIED_SINCE, IF_UNMODIFIED_SINCE, IF_RANGE, RANGE] {
         headers.remove(name);
-    }
-    headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
-    if headers.contains_key(GRPC_ACCEPT_ENCODING) {
-        headers.insert(GRPC_ACCEPT_ENCODING, HeaderValue::from_static("identity"));
     }
     conditions
 }

@@ -45,10 +45,8 @@ pub(crate) fn stack(args: &Args) -> Result<(Stack, Seen), BoxError> {
         naming = naming.skill_header(name.clone());
     }
     // In the place of a retry layer: what is turned away is rendered, and so is a card that breaks off.
-    let between = ServiceBuilder::new()
-        .layer(InFlightLayer::new(args.max_in_flight, outcomes.clone()))
-        .layer(ShowCardsLayer)
-        .into_inner();
+    let between =
+        ServiceBuilder::new().layer(InFlightLayer::new(args.max_in_flight)).layer(ShowCardsLayer).into_inner();
     let guard = Guard::builder()
         .limits(args.limits.clone())
         .naming(naming)

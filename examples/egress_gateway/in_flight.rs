@@ -7,7 +7,7 @@ use std::{
     task::{Context, Poll, ready},
 };
 
-use a2a_guard::{BoxError, Class, OutcomeKind};
+use a2a_guard::BoxError;
 use bytes::Bytes;
 use http::{Request, Response};
 use http_body::{Body, Frame, SizeHint};
@@ -15,20 +15,17 @@ use pin_project_lite::pin_project;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tower::{Layer, Service, load_shed::error::Overloaded};
 
-use crate::admin::Outcomes;
-
-/// Unlike tower's limit, it counts a call until its body is over: a stream is in flight for that long.
+/// Unlike tower's limit, it counts a call until its body is over: a stream is in flight for that long. Who is turned away
+/// gets tower's own error, of which a guard around this tells its observer.
 #[derive(Clone, Debug)]
 pub(crate) struct InFlightLayer {
     places: Option<Arc<Semaphore>>,
-    outcomes: Outcomes,
 }
 
 impl InFlightLayer {
-    /// Without a maximum, nobody is turned away. Who is turned away is counted, for no observer hears of it.
-    pub(crate) fn new(max: Option<usize>, outcomes: Outcomes) -> Self {
-        let places = max.map(|max| Arc::new(Semaphore::new(max.min(Semaphore::MAX_PERMITS))));
-        Self { places, outcomes }
+    /// Without a maximum, nobody is turned away.
+    pub(crate) fn new(max: Option<usize>) -> Self {
+        Self { places: max.map(|max| Arc::new(Semaphore::new(max.min(Semaphore::MAX_PERMITS)))) }
     }
 }
 
@@ -36,7 +33,7 @@ impl<S> Layer<S> for InFlightLayer {
     type Service = InFlight<S>;
 
     fn layer(&self, inner: S) -> InFlight<S> {
-        InFlight { inner, places: self.places.clone(), outcomes: self.outcomes.clone() }
+        InFlight { inner, places: self.places.clone() }
     }
 }
 
@@ -45,7 +42,6 @@ impl<S> Layer<S> for InFlightLayer {
 pub(crate) struct InFlight<S> {
     inner: S,
     places: Option<Arc<Semaphore>>,
-    outcomes: Outcomes,
 }
 
 impl<S, B, R> Service<Request<B>> for InFlight<S>
@@ -65,10 +61,7 @@ where
         let place = self.places.as_ref().map(|places| Arc::clone(places).try_acquire_owned());
         match place.transpose() {
             Ok(place) => Calling { future: Some(self.inner.call(request)), place },
-            Err(_) => {
-                self.outcomes.count(OutcomeKind::Refused, Class::Unavailable);
-                Calling { future: None, place: None }
-            }
+            Err(_) => Calling { future: None, place: None },
         }
     }
 }

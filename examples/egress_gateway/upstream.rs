@@ -7,7 +7,10 @@ use std::{
 };
 
 use a2a_guard::CallBody;
-use http::{HeaderMap, Request, Response, Version, header::CONTENT_TYPE};
+use http::{
+    HeaderMap, HeaderName, HeaderValue, Request, Response, Version,
+    header::{ACCEPT_ENCODING, CONTENT_TYPE},
+};
 use hyper::body::Incoming;
 use hyper_util::{
     client::legacy::{Client, Error, ResponseFuture, connect::HttpConnector},
@@ -73,7 +76,19 @@ impl Service<Request<Body>> for Upstream {
     fn call(&mut self, mut request: Request<Body>) -> ResponseFuture {
         let is_grpc = is_grpc(request.headers());
         *request.version_mut() = if is_grpc { Version::HTTP_2 } else { Version::HTTP_11 };
+        not_coded(request.headers_mut(), is_grpc);
         if is_grpc { self.0.http2.request(request) } else { self.0.http1.request(request) }
+    }
+}
+
+const GRPC_ACCEPT_ENCODING: HeaderName = HeaderName::from_static("grpc-accept-encoding");
+const IDENTITY: HeaderValue = HeaderValue::from_static("identity");
+
+/// Most callers ask for codings, and what is coded nobody here can judge. They read what has none as well.
+fn not_coded(headers: &mut HeaderMap, is_grpc: bool) {
+    headers.insert(ACCEPT_ENCODING, IDENTITY);
+    if is_grpc {
+        headers.insert(GRPC_ACCEPT_ENCODING, IDENTITY);
     }
 }
 

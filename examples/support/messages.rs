@@ -59,9 +59,20 @@ pub(crate) fn artifact(text: &str) -> Vec<u8> {
     field(4, all([field(1, "task-1"), field(2, "ctx-1"), field(3, artifact)]))
 }
 
+/// The same in 0.3.
+pub(crate) fn old_artifact(text: &str) -> Vec<u8> {
+    let artifact = all([field(1, "a-1"), field(5, field(1, text))]);
+    field(4, all([field(1, "task-1"), field(2, "ctx-1"), field(3, artifact)]))
+}
+
 /// `SendMessageRequest { message = 2 }` of a user.
 pub(crate) fn send(text: &str) -> Vec<u8> {
     field(2, all([field(1, "m-1"), vec![4 << 3, 1], field(5, field(1, text))]))
+}
+
+/// `SendMessageRequest { request = 1 }` of a user, in 0.3.
+pub(crate) fn old_send(text: &str) -> Vec<u8> {
+    field(1, all([field(1, "m-1"), vec![4 << 3, 1], field(5, field(1, text))]))
 }
 
 /// `GetTaskRequest` and `SubscribeToTaskRequest` of `task-1`: the id is field 2 of the one, and of the other too.

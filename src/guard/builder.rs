@@ -33,6 +33,7 @@ pub struct GuardBuilder<O = (), C = NoCards, R = Direct, P = Identity, M = Ident
 /// What is of the same type in every guard.
 struct Plain {
     origin: Option<Uri>,
+    upstream: Option<Uri>,
     naming: CallLayer,
     limits: Limits,
     ending: TerminalStateBuilder,
@@ -44,6 +45,7 @@ impl GuardBuilder {
         Self {
             plain: Plain {
                 origin: None,
+                upstream: None,
                 naming: CallLayer::new(),
                 limits: Limits::default(),
                 ending: TerminalStateLayer::builder(),
@@ -133,11 +135,22 @@ impl<O, C, R, P, M> GuardBuilder<O, C, R, P, M> {
         self
     }
 
-    /// Completes relative request URIs, which tonic's generated clients and axum's handlers have. A `host` header stays as
-    /// it is: in a request that a server of yours received it names that server, so remove it above. Default: none, and
-    /// such requests stay as they are.
+    /// Completes relative request URIs, which tonic's generated clients and axum's handlers have. The `host` header of such a
+    /// request goes: it names the server of yours that received it. Default: none, and such requests stay as they are.
+    ///
+    /// A request whose URI is absolute goes where that says. Behind a server of yours that is the caller's choice (over
+    /// HTTP/2, or in absolute form): there, set [`upstream`](Self::upstream) instead.
     pub fn origin(mut self, origin: Uri) -> Self {
         self.plain.origin = Some(origin);
+        self
+    }
+
+    /// Sends every request to this origin, whatever its URI says: for a gateway in front of one agent, whose callers must
+    /// not choose where a call goes. Paths and queries stay; the `host` header goes, and so does the version of HTTP, which are
+    /// those of the caller's connection. A [`resolver`](Self::resolver) is asked after that. Default: none, and requests go
+    /// where their URIs say.
+    pub fn upstream(mut self, upstream: Uri) -> Self {
+        self.plain.upstream = Some(upstream);
         self
     }
 
@@ -245,7 +258,7 @@ impl<O, C, R, P, M> GuardBuilder<O, C, R, P, M> {
         P: ProbePart<O>,
     {
         let Self { plain, observer, cards, card_settings, probes, retrying } = self;
-        let Plain { origin, naming, limits, ending, strict } = plain;
+        let Plain { origin, upstream, naming, limits, ending, strict } = plain;
         let observer = Arc::new(observer);
         let ending = ending.limits(limits).strict(strict).observe(Arc::clone(&observer)).build()?;
         let totals = Arc::new(ending.totals());
@@ -254,7 +267,17 @@ impl<O, C, R, P, M> GuardBuilder<O, C, R, P, M> {
         let cards = cards.into_layer(card_settings, Arc::clone(&observer), Arc::clone(&totals))?;
         let probes = probes.into_layer(Arc::clone(&observer), totals, C::store(&cards))?;
         Ok(Guard {
-            origin: origin.map(Origin::of).transpose()?,
+            origin: match (origin, upstream) {
+                (None, None) => None,
+                (Some(origin), None) => Some(Arc::new(Origin::of(origin)?)),
+                (None, Some(upstream)) => Some(Arc::new(Origin::of_all(upstream)?)),
+                (Some(_), Some(_)) => {
+                    return Err(GuardError::new(
+                        "origin",
+                        "is of no use with an upstream, to which relative requests go like all others: leave one of them out",
+                    ));
+                }
+            },
             naming: naming.total(longest).observe(Arc::clone(&observer)),
             observing: ObserveLayer::new(Arc::clone(&observer)),
             retrying,
@@ -269,6 +292,7 @@ impl<O, C, R, P, M> fmt::Debug for GuardBuilder<O, C, R, P, M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("GuardBuilder")
             .field("origin", &self.plain.origin)
+            .field("upstream", &self.plain.upstream)
             .field("limits", &self.plain.limits)
             .field("strict", &self.plain.strict)
             .finish_non_exhaustive()

@@ -40,7 +40,7 @@ use crate::{
 /// For a service that cannot fail, for a router or below a client that knows nothing of this crate, see
 /// [`rendered`](Self::rendered).
 pub struct Guard<O = (), C = Identity, P = Identity, M = Identity> {
-    pub(super) origin: Option<Origin>,
+    pub(super) origin: Option<Arc<Origin>>,
     pub(super) naming: CallLayer<Arc<O>>,
     pub(super) observing: ObserveLayer<Arc<O>>,
     pub(super) retrying: M,

@@ -1,7 +1,7 @@
 //! The whole stack as one layer.
 //!
 //! ```text
-//! GuardService         completes relative URIs, if an origin was given
+//! GuardService         completes relative URIs, if an origin was given; sends all to an upstream, if one was
 //! CallLayer            names the call
 //! RefusalResponseLayer only in a RenderedGuard
 //! ObserveLayer         tells the observer of calls that the layers below refuse

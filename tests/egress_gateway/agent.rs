@@ -28,6 +28,11 @@ use tokio::{
 
 use crate::messages;
 
+#[path = "dialect.rs"]
+mod dialect;
+
+use dialect::{Binding, Dialect};
+
 /// How the agent is reached, and what it was asked.
 pub(crate) struct Agent {
     pub(crate) addr: SocketAddr,
@@ -40,8 +45,17 @@ struct Shared {
     seen: Mutex<Vec<Seen>>,
     /// An event of a stream that waits for it, each.
     steps: Semaphore,
-    /// The card says nothing of streaming.
-    modest: bool,
+    kind: Kind,
+}
+
+/// What the card says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Able,
+    /// Nothing of streaming.
+    Modest,
+    /// All of it, in 0.3.
+    Old,
 }
 
 /// One request.
@@ -62,18 +76,23 @@ impl Seen {
 
 impl Agent {
     pub(crate) async fn start() -> Self {
-        Self::with(false).await
+        Self::with(Kind::Able).await
     }
 
     /// Its card does not say that it streams.
     pub(crate) async fn modest() -> Self {
-        Self::with(true).await
+        Self::with(Kind::Modest).await
     }
 
-    async fn with(modest: bool) -> Self {
+    /// It speaks 0.3.
+    pub(crate) async fn old() -> Self {
+        Self::with(Kind::Old).await
+    }
+
+    async fn with(kind: Kind) -> Self {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
         let addr = listener.local_addr().unwrap();
-        let shared = Arc::new(Shared { addr, seen: Mutex::default(), steps: Semaphore::new(0), modest });
+        let shared = Arc::new(Shared { addr, seen: Mutex::default(), steps: Semaphore::new(0), kind });
         let accepting = tokio::spawn(accept(listener, Arc::clone(&shared)));
         Self { addr, shared, accepting }
     }
@@ -137,97 +156,36 @@ async fn answer(request: Request<Incoming>, shared: Arc<Shared>) -> Response<Fra
     if path.contains("/.well-known/") {
         return nothing();
     }
-    let binding = match path {
-        "/a2a" => Binding::rpc(&body),
-        _ if path.starts_with("/rest/") => Binding::Rest,
-        _ if path.starts_with("/lf.a2a.v1.A2AService/") => Binding::Grpc,
-        "/moved" => {
-            let moved = Response::builder().status(307).header("location", format!("http://{}/a2a?x=1", shared.addr));
-            return moved.body(Frames::default()).unwrap();
-        }
-        _ => return nothing(),
-    };
-    let method = match &binding {
+    if path == "/moved" {
+        let moved = Response::builder().status(307).header("location", format!("http://{}/a2a?x=1", shared.addr));
+        return moved.body(Frames::default()).unwrap();
+    }
+    let Some(dialect) = Dialect::of(path, &body) else { return nothing() };
+    if text.contains("do-coded") && accepts(&head.headers, "gzip") {
+        let mut coded = ok(dialect.media()).map(|_| Frames::of(b"\x1f\x8b\x08 and so on"));
+        coded.headers_mut().insert("content-encoding", HeaderValue::from_static("gzip"));
+        return coded;
+    }
+    let method = match &dialect.binding {
         Binding::Rpc { method, .. } => method.as_str(),
         _ => path.rsplit(['/', ':']).next().unwrap_or_default(),
     };
     match method {
-        "GetTask" => not_found(&binding),
-        "GetExtendedAgentCard" | "extendedAgentCard" => extended(&binding, &head.headers, &shared),
-        "SendMessage" | "send" => unary(&binding, &text).await,
-        "SendStreamingMessage" | "stream" => stream(binding, text, shared),
-        _ if path.starts_with("/rest/tasks/") => not_found(&binding),
+        "GetTask" | "tasks/get" => not_found(&dialect),
+        "GetExtendedAgentCard" | "extendedAgentCard" => extended(&dialect, &head.headers, &shared),
+        "SendMessage" | "message/send" | "send" => unary(&dialect, &text).await,
+        "SendStreamingMessage" | "message/stream" | "stream" => stream(dialect, text, shared),
+        _ if path.contains("/tasks/") => not_found(&dialect),
         _ => panic!("nobody asks for {method}"),
-    }
-}
-
-/// How a call came, and goes.
-#[derive(Clone)]
-enum Binding {
-    Rpc { id: Value, method: String },
-    Rest,
-    Grpc,
-}
-
-impl Binding {
-    fn rpc(body: &[u8]) -> Self {
-        let body: Value = serde_json::from_slice(body).unwrap_or_default();
-        Self::Rpc { id: body["id"].clone(), method: body["method"].as_str().unwrap_or_default().to_owned() }
-    }
-
-    fn media(&self) -> &'static str {
-        match self {
-            Self::Grpc => "application/grpc",
-            Self::Rpc { .. } => "application/json",
-            Self::Rest => "application/a2a+json",
-        }
-    }
-
-    /// A result as an answer has it.
-    fn result(&self, json: Value, grpc: Vec<u8>) -> Vec<u8> {
-        match self {
-            Self::Rpc { id, .. } => json!({ "jsonrpc": "2.0", "id": id, "result": json }).to_string().into(),
-            Self::Rest => json.to_string().into(),
-            Self::Grpc => framed(&grpc),
-        }
-    }
-
-    fn task(&self, state: &str) -> Vec<u8> {
-        let json = json!({ "task": { "id": "task-1", "contextId": "c-1", "status": { "state": format!("TASK_STATE_{state}") } } });
-        self.result(json, messages::task(code(state)))
-    }
-
-    fn update(&self, state: &str) -> Vec<u8> {
-        let status =
-            json!({ "taskId": "task-1", "contextId": "c-1", "status": { "state": format!("TASK_STATE_{state}") } });
-        self.result(json!({ "statusUpdate": status }), messages::update(code(state)))
-    }
-
-    fn artifact(&self, text: &str) -> Vec<u8> {
-        let artifact = json!({ "artifactId": "a-1", "parts": [{ "text": text }] });
-        let json = json!({ "artifactUpdate": { "taskId": "task-1", "contextId": "c-1", "artifact": artifact } });
-        self.result(json, messages::artifact(text))
-    }
-
-    /// A result as one event of a stream.
-    fn event(&self, result: Vec<u8>) -> Vec<u8> {
-        match self {
-            Self::Grpc => result,
-            _ => [b"data: ", &result[..], b"\n\n"].concat(),
-        }
-    }
-}
-
-fn code(state: &str) -> u8 {
-    match state {
-        "WORKING" => messages::WORKING,
-        "AUTH_REQUIRED" => messages::AUTH_REQUIRED,
-        _ => messages::COMPLETED,
     }
 }
 
 pub(crate) fn framed(message: &[u8]) -> Vec<u8> {
     [&[0][..], &u32::try_from(message.len()).unwrap().to_be_bytes(), message].concat()
+}
+
+fn accepts(headers: &HeaderMap, coding: &str) -> bool {
+    headers.get("accept-encoding").is_some_and(|codings| codings.to_str().unwrap().contains(coding))
 }
 
 fn contains(body: &[u8], text: &str) -> bool {
@@ -247,30 +205,38 @@ fn grpc_status(code: &'static str) -> HeaderMap {
 }
 
 /// An answer of one piece.
-fn whole(binding: &Binding, bytes: Vec<u8>) -> Response<Frames> {
+fn whole(dialect: &Dialect, bytes: Vec<u8>) -> Response<Frames> {
     let (sender, frames) = Frames::channel();
     sender.send(Frame::data(bytes.into())).unwrap();
-    if matches!(binding, Binding::Grpc) {
+    if dialect.is_grpc() {
         sender.send(Frame::trailers(grpc_status("0"))).unwrap();
     }
-    let mut response = ok(binding.media()).map(|_| frames);
-    if matches!(binding, Binding::Grpc) {
+    let mut response = ok(dialect.media()).map(|_| frames);
+    if dialect.is_grpc() {
         // No such thing over HTTP/2.
         response.headers_mut().remove("connection");
     }
     response
 }
 
-fn not_found(binding: &Binding) -> Response<Frames> {
+fn not_found(dialect: &Dialect) -> Response<Frames> {
     let info = json!({ "@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "TASK_NOT_FOUND", "domain": "a2a-protocol.org" });
-    match binding {
+    match &dialect.binding {
         Binding::Rpc { id, .. } => {
-            let error = json!({ "code": -32001, "message": "no such task", "data": [info] });
-            whole(binding, json!({ "jsonrpc": "2.0", "id": id, "error": error }).to_string().into())
+            let mut error = json!({ "code": -32001, "message": "no such task" });
+            if !dialect.old {
+                error["data"] = json!([info]);
+            }
+            whole(dialect, json!({ "jsonrpc": "2.0", "id": id, "error": error }).to_string().into())
         }
         Binding::Rest => {
-            let error = json!({ "code": 404, "status": "NOT_FOUND", "message": "no such task", "details": [info] });
-            let mut response = whole(binding, json!({ "error": error }).to_string().into());
+            let error = match dialect.old {
+                true => json!({ "code": -32001, "message": "no such task" }),
+                false => {
+                    json!({ "error": { "code": 404, "status": "NOT_FOUND", "message": "no such task", "details": [info] } })
+                }
+            };
+            let mut response = whole(dialect, error.to_string().into());
             *response.status_mut() = StatusCode::NOT_FOUND;
             response
         }
@@ -281,7 +247,7 @@ fn not_found(binding: &Binding) -> Response<Frames> {
     }
 }
 
-async fn unary(binding: &Binding, text: &str) -> Response<Frames> {
+async fn unary(dialect: &Dialect, text: &str) -> Response<Frames> {
     let does = |word| text.contains(&format!("do-{word}"));
     if does("hang") {
         std::future::pending::<()>().await;
@@ -294,31 +260,31 @@ async fn unary(binding: &Binding, text: &str) -> Response<Frames> {
         return page.body(Frames::of(b"<html>oh no</html>")).unwrap();
     }
     if does("big") {
-        return whole(binding, binding.artifact(&"x".repeat(100_000)));
+        return whole(dialect, dialect.artifact(&"x".repeat(100_000)));
     }
     if does("half") {
-        let task = binding.task("COMPLETED");
-        return whole(binding, task[..task.len() / 2].to_vec());
+        let task = dialect.task("COMPLETED");
+        return whole(dialect, task[..task.len() / 2].to_vec());
     }
     if does("elsewhere") {
-        let Binding::Rpc { id, .. } = binding else { panic!("JSON-RPC alone has codes") };
+        let Binding::Rpc { id, .. } = &dialect.binding else { panic!("JSON-RPC alone has codes") };
         let error =
             json!({ "code": -32004, "message": "not here", "data": { "region": "eu", "availableSkills": ["b"] } });
-        return whole(binding, json!({ "jsonrpc": "2.0", "id": id, "error": error }).to_string().into());
+        return whole(dialect, json!({ "jsonrpc": "2.0", "id": id, "error": error }).to_string().into());
     }
-    whole(binding, binding.task("COMPLETED"))
+    whole(dialect, dialect.task("COMPLETED"))
 }
 
-fn stream(binding: Binding, text: String, shared: Arc<Shared>) -> Response<Frames> {
+fn stream(dialect: Dialect, text: String, shared: Arc<Shared>) -> Response<Frames> {
     let (sender, frames) = Frames::channel();
-    let media = if matches!(binding, Binding::Grpc) { "application/grpc" } else { "text/event-stream" };
+    let media = if dialect.is_grpc() { "application/grpc" } else { "text/event-stream" };
     let mut response = ok(media).map(|_| frames);
-    if matches!(binding, Binding::Grpc) {
+    if dialect.is_grpc() {
         response.headers_mut().remove("connection");
     }
     tokio::spawn(async move {
         // Whoever is gone need not be told.
-        let _ = play(binding, &text, &shared, &sender).await;
+        let _ = play(dialect, &text, &shared, &sender).await;
     });
     response
 }
@@ -326,22 +292,22 @@ fn stream(binding: Binding, text: String, shared: Arc<Shared>) -> Response<Frame
 type Sender = mpsc::UnboundedSender<Frame<Bytes>>;
 
 async fn play(
-    binding: Binding,
+    dialect: Dialect,
     text: &str,
     shared: &Shared,
     sender: &Sender,
 ) -> Result<(), mpsc::error::SendError<Frame<Bytes>>> {
     let does = |word| text.contains(&format!("do-{word}"));
-    let send = |result| sender.send(Frame::data(binding.event(result).into()));
+    let send = |result| sender.send(Frame::data(dialect.event(result).into()));
     if does("headonly") {
         sender.closed().await;
         return Ok(());
     }
-    send(binding.task("WORKING"))?;
+    send(dialect.task("WORKING"))?;
     if let Some((_, count)) = text.split_once("do-count:") {
         let count: usize = count[..4].parse().unwrap();
         for number in 0..count {
-            send(binding.artifact(&format!("event {number:04}")))?;
+            send(dialect.artifact(&format!("event {number:04}")))?;
             if number % 64 == 0 {
                 tokio::task::yield_now().await;
             }
@@ -350,11 +316,11 @@ async fn play(
     if does("step") {
         for number in 0..5 {
             shared.steps.acquire().await.unwrap().forget();
-            send(binding.artifact(&format!("event {number:04}")))?;
+            send(dialect.artifact(&format!("event {number:04}")))?;
         }
     }
     if does("big") {
-        send(binding.artifact(&"x".repeat(100_000)))?;
+        send(dialect.artifact(&"x".repeat(100_000)))?;
     }
     if does("quiet") {
         sender.closed().await;
@@ -363,7 +329,7 @@ async fn play(
         loop {
             sleep(Duration::from_millis(50)).await;
             match does("forever") {
-                true => send(binding.artifact("more"))?,
+                true => send(dialect.artifact("more"))?,
                 false => sender.send(Frame::data(Bytes::from_static(b": still here\n\n")))?,
             }
         }
@@ -372,14 +338,14 @@ async fn play(
         return Ok(());
     }
     if does("auth") {
-        send(binding.update("AUTH_REQUIRED"))?;
+        send(dialect.update("AUTH_REQUIRED"))?;
         sender.closed().await;
     }
-    send(binding.update("COMPLETED"))?;
+    send(dialect.update("COMPLETED"))?;
     if does("linger") {
         sender.closed().await;
     }
-    if matches!(binding, Binding::Grpc) {
+    if dialect.is_grpc() {
         sender.send(Frame::trailers(grpc_status("0")))?;
     }
     Ok(())
@@ -390,12 +356,32 @@ fn card_json(headers: &HeaderMap, shared: &Shared) -> Value {
     let interface =
         |binding: &str, url: String| json!({ "url": url, "protocolBinding": binding, "protocolVersion": "1.0" });
     let tenant = headers.get("x-tenant").map_or("union", |tenant| tenant.to_str().unwrap());
+    if shared.kind == Kind::Old {
+        let interface = |transport: &str, url: String| json!({ "url": url, "transport": transport });
+        return json!({
+            "name": format!("agent of {tenant}"),
+            "description": "does as it is told",
+            "version": "1",
+            "protocolVersion": "0.3.0",
+            "capabilities": { "streaming": true },
+            "defaultInputModes": ["text/plain"],
+            "defaultOutputModes": ["text/plain"],
+            "skills": [{ "id": "a", "name": "a", "description": "a", "tags": ["a"] }],
+            "url": at("/a2a"),
+            "preferredTransport": "JSONRPC",
+            "additionalInterfaces": [
+                interface("JSONRPC", at("/a2a")),
+                interface("HTTP+JSON", at("/rest")),
+                interface("GRPC", shared.addr.to_string()),
+            ],
+        });
+    }
     json!({
         "name": format!("agent of {tenant}"),
         "description": "does as it is told",
         "version": "1",
         "documentationUrl": at("/docs"),
-        "capabilities": if shared.modest { json!({}) } else { json!({ "streaming": true, "extendedAgentCard": true }) },
+        "capabilities": if shared.kind == Kind::Modest { json!({}) } else { json!({ "streaming": true, "extendedAgentCard": true }) },
         "defaultInputModes": ["text/plain"],
         "defaultOutputModes": ["text/plain"],
         "skills": [{ "id": "a", "name": "a", "description": "a", "tags": ["a"] }],
@@ -420,7 +406,7 @@ fn card(headers: &HeaderMap, shared: &Shared) -> Response<Frames> {
     head.body(Frames::of(card_json(headers, shared).to_string().as_bytes())).unwrap()
 }
 
-fn extended(binding: &Binding, headers: &HeaderMap, shared: &Shared) -> Response<Frames> {
+fn extended(dialect: &Dialect, headers: &HeaderMap, shared: &Shared) -> Response<Frames> {
     let mut card = card_json(headers, shared);
     let interface = |url: &str, binding: &str| {
         messages::field(3, [messages::field(1, url), messages::field(2, binding), messages::field(4, "1.0")].concat())
@@ -436,7 +422,7 @@ fn extended(binding: &Binding, headers: &HeaderMap, shared: &Shared) -> Response
     ]
     .concat();
     card["name"] = "extended".into();
-    whole(binding, binding.result(card, grpc))
+    whole(dialect, dialect.result(card, grpc))
 }
 
 /// A body of frames that come as they are sent.

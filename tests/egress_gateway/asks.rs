@@ -1,7 +1,7 @@
 //! What is asked, in every binding.
 
 use bytes::Bytes;
-use http::Request;
+use http::{HeaderValue, Request};
 use http_body_util::Full;
 
 use crate::{agent::framed, messages};
@@ -65,11 +65,41 @@ impl Binding {
             }
         }
     }
+
+    /// A send with this text, in 0.3; `streams` if as a stream.
+    pub(crate) fn old(self, text: &str, streams: bool) -> Request<Full<Bytes>> {
+        let message = |part: String| format!(r#"{{"kind":"message","messageId":"m-1",{part}}}"#);
+        match self {
+            Self::Rpc => {
+                let method = if streams { "message/stream" } else { "message/send" };
+                let message = message(format!(r#""role":"user","parts":[{{"kind":"text","text":"{text}"}}]"#));
+                let body =
+                    format!(r#"{{"jsonrpc":"2.0","id":"r-7","method":"{method}","params":{{"message":{message}}}}}"#);
+                post("/a2a", "application/json", body.into())
+            }
+            Self::Rest => {
+                let path = if streams { "/rest/v1/message:stream" } else { "/rest/v1/message:send" };
+                let message = message(format!(r#""role":"ROLE_USER","content":[{{"text":"{text}"}}]"#));
+                post(path, "application/json", format!(r#"{{"message":{message}}}"#).into())
+            }
+            Self::Grpc => {
+                let method = if streams { "SendStreamingMessage" } else { "SendMessage" };
+                let body = framed(&messages::old_send(text)).into();
+                let mut request = post(&format!("/a2a.v1.A2AService/{method}"), "application/grpc", body);
+                request.headers_mut().insert("te", HeaderValue::from_static("trailers"));
+                request
+            }
+        }
+    }
 }
 
 fn json(method: &str, path: &str, body: String) -> Request<Full<Bytes>> {
     let request = Request::builder().method(method).uri(path).header("a2a-version", "1.0");
     request.header("content-type", "application/json").body(Full::from(body)).unwrap()
+}
+
+fn post(path: &str, media: &str, body: Bytes) -> Request<Full<Bytes>> {
+    Request::post(path).header("content-type", media).body(Full::from(body)).unwrap()
 }
 
 /// A GET of this path.

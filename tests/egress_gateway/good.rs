@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// Without what each connection says for itself.
-fn comparable(mut answer: Answer) -> Answer {
+pub(crate) fn comparable(mut answer: Answer) -> Answer {
     for name in ["date", "connection", "x-hop", "transfer-encoding", "content-length"] {
         answer.headers.remove(name);
     }

@@ -61,6 +61,29 @@ async fn each_agent_is_spoken_to_as_its_binding_needs() {
     }
 }
 
+/// Most clients ask for codings, and what is coded cannot be judged.
+#[tokio::test]
+async fn nobody_is_asked_for_codings() {
+    let agent = Agent::start().await;
+    let gateway = Gateway::start(agent.addr, &[]);
+    for binding in ALL {
+        let text = format!("do-coded over {binding:?}");
+        let mut request = binding.ask(Ask::Send(&text));
+        request.headers_mut().insert("accept-encoding", HeaderValue::from_static("gzip, deflate, br"));
+        if binding == Grpc {
+            request.headers_mut().insert("grpc-accept-encoding", HeaderValue::from_static("identity,gzip"));
+        }
+        let answer = Caller::of(binding, gateway.addr).call(request).await;
+        match binding {
+            Grpc => assert_eq!(answer.grpc_status(), Some("0")),
+            _ => assert!(answer.text().contains("TASK_STATE_COMPLETED"), "{binding:?}: {}", answer.text()),
+        }
+        let seen = agent.last(&text);
+        assert_eq!(seen.header("accept-encoding"), Some("identity"), "{binding:?}");
+        assert_eq!(seen.header("grpc-accept-encoding"), (binding == Grpc).then_some("identity"), "{binding:?}");
+    }
+}
+
 #[tokio::test]
 async fn a_redirect_does_not_lead_around_the_gateway() {
     let agent = Agent::start().await;

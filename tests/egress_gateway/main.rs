@@ -17,6 +17,7 @@ mod ending;
 mod good;
 mod headers;
 mod load;
+mod old;
 mod options;
 mod parts;
 mod refusals;

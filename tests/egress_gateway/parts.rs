@@ -7,6 +7,9 @@ mod args;
 #[path = "../../examples/egress_gateway/door.rs"]
 mod door;
 #[allow(dead_code, reason = "only its tests are wanted here")]
+#[path = "../../examples/egress_gateway/grpc_card.rs"]
+mod grpc_card;
+#[allow(dead_code, reason = "only its tests are wanted here")]
 #[path = "../../examples/egress_gateway/headers.rs"]
 mod headers;
 #[allow(dead_code, reason = "only its tests are wanted here")]

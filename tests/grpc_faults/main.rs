@@ -13,6 +13,7 @@ use tokio::{sync::Semaphore, time::timeout};
 mod h2_peer;
 #[path = "../../examples/support/loopback.rs"]
 mod loopback;
+#[allow(dead_code, reason = "shared with others that use more of it")]
 #[path = "../../examples/support/messages.rs"]
 mod messages;
 #[allow(dead_code, reason = "shared with programs that use more of it")]

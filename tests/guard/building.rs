@@ -84,6 +84,26 @@ fn an_origin_is_one() {
     Guard::builder().origin("https://agent.example.com/".parse().unwrap()).build().unwrap();
 }
 
+#[test]
+fn so_is_an_upstream_and_it_is_the_only_one() {
+    let error =
+        |upstream: &'static str| Guard::builder().upstream(upstream.parse().unwrap()).build().unwrap_err().to_string();
+    assert_eq!(
+        error("https://agent.example.com/a2a"),
+        "upstream has a path: give scheme and authority alone, the path is each request's"
+    );
+    assert_eq!(
+        error("/a2a"),
+        "upstream is relative itself: give scheme and authority, as in https://agent.example.com"
+    );
+    let (one, other) = ("https://a.example.com".parse().unwrap(), "https://b.example.com".parse().unwrap());
+    let error = Guard::builder().origin(one).upstream(other).build().unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "origin is of no use with an upstream, to which relative requests go like all others: leave one of them out"
+    );
+}
+
 /// Types that a struct of a user's can have in its fields.
 #[allow(dead_code)]
 struct Named {

@@ -11,7 +11,7 @@ use a2a_guard::{
     card_consistency::{Resolution, Resolve},
 };
 use bytes::Bytes;
-use http::{Request, request::Parts};
+use http::{Request, Version, request::Parts};
 use http_body_util::{BodyExt, Full};
 use tower::{Layer, Service, ServiceExt};
 
@@ -86,6 +86,28 @@ async fn a_relative_uri_is_completed_before_anyone_looks_at_it() {
     // One that says where it goes goes there.
     let other = call(&mut service, relative("https://other.example.com/a2a")).await;
     assert_eq!(other.word(), "card/url_mismatch");
+}
+
+/// A request that came over HTTP/2, or in absolute form, names a place as the caller likes.
+#[tokio::test(start_paused = true)]
+async fn behind_a_server_no_caller_chooses_where_a_call_goes() {
+    let agent = agent([done(), done(), done()]);
+    let guard = Guard::builder().upstream("https://agent.example.com".parse().unwrap()).cards(cards()).build().unwrap();
+    let mut service = guard.layer(agent.clone());
+    for uri in ["/a2a?b=c", "https://169.254.169.254/a2a?b=c", "http://user@gateway.example.net:8080/a2a?b=c"] {
+        let mut request = V1.send();
+        *request.uri_mut() = uri.parse().unwrap();
+        *request.version_mut() = Version::HTTP_2;
+        request.headers_mut().insert("host", "gateway.example.net".parse().unwrap());
+        assert_eq!(call(&mut service, request).await.word(), "success/success", "{uri}");
+        let seen = agent.requests().pop().unwrap();
+        assert_eq!(
+            (seen.uri().to_string().as_str(), seen.version()),
+            ("https://agent.example.com/a2a?b=c", Version::HTTP_11)
+        );
+        assert_eq!(seen.extensions().get::<Call>().unwrap().target().unwrap(), seen.uri());
+        assert!(!seen.headers().contains_key("host"), "the gateway's");
+    }
 }
 
 #[tokio::test(start_paused = true)]

@@ -3,6 +3,8 @@
 //! One file a subject. Faults of the wire are in `faults`, `cuts` and `memory`, forged messages of replicas in `redis`, and
 //! tampered signatures in `signatures`; what stands here goes across them.
 
+#[path = "../../examples/support/loopback.rs"]
+mod loopback;
 #[allow(dead_code, unused_imports, reason = "shared with tests that use more of it")]
 #[path = "../mock/mod.rs"]
 mod mock;
@@ -20,6 +22,7 @@ mod support;
 mod addresses;
 mod bombs;
 mod caches;
+mod callers;
 #[cfg(all(feature = "metrics", feature = "tracing"))]
 mod labels;
 mod lines;

@@ -41,6 +41,7 @@
 
 pub mod alloc;
 pub mod card;
+mod company;
 pub mod corpus;
 pub mod directory;
 pub mod group;

@@ -7,10 +7,8 @@ use std::future::{Future, Ready, ready};
 use std::hash::Hash;
 use std::hint::black_box;
 use std::pin::pin;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Barrier, LazyLock, Mutex};
+use std::sync::{Arc, LazyLock, Mutex};
 use std::task::{Context, Poll, Waker};
-use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use a2a_guard::card_consistency::{CardConsistencyLayer, CardStore};
@@ -21,8 +19,8 @@ use http_body_util::{Empty, Full};
 use quick_cache::Equivalent;
 use tower::{Layer, Service};
 
+use crate::company::{Batch, cost_among};
 use crate::group::{Budget, Group, Row};
-use crate::measure::{Cost, cost_of};
 use crate::{corpus, ours, stacks};
 
 /// Calls in a batch.
@@ -30,9 +28,6 @@ const CALLS: usize = 1_000;
 
 /// Endpoints beside the one that is called.
 const OTHERS: u16 = 100;
-
-/// How often a batch is done again at most that had no company.
-const AGAIN: usize = 200;
 
 const BARE: &str = "bare";
 const QUICK_CACHE: &str = "quick_cache look-up";
@@ -44,22 +39,7 @@ pub fn groups() -> Vec<Group> {
 }
 
 fn group(threads: usize) -> Group {
-    let row = |name, work: fn(usize) -> Batch| {
-        Row::new(name, move |calls| {
-            // The others do the same for as long as this batch lasts.
-            let company = Company::of(threads - 1, work);
-            // On a busy machine they may not have run at all, and a batch alone is another row's.
-            let mut batch = work(calls);
-            for _ in 0..AGAIN {
-                if batch.company * 2 >= (calls * (threads - 1)) as u64 {
-                    break;
-                }
-                batch = work(calls);
-            }
-            drop(company);
-            batch.cost
-        })
-    };
+    let row = |name, work: fn(usize) -> Batch| Row::new(name, move |calls| cost_among(threads, calls, work));
     let hit = |name, budget, work| {
         let row = row(name, work).over(BARE).budget(Budget::Allocations(0.0));
         // Two threads wait for each other's cache lines, which is no matter of this code's length.
@@ -118,28 +98,13 @@ fn again(request: &Call) -> Call {
     copy
 }
 
-/// What a batch took, and how many calls the other threads did meanwhile.
-struct Batch {
-    cost: Cost,
-    company: u64,
-}
-
-/// Calls that were done by others than the thread that is measured.
-static DONE: AtomicU64 = AtomicU64::new(0);
-
-fn batch(work: impl FnOnce()) -> Batch {
-    let before = DONE.load(Ordering::Relaxed);
-    let cost = cost_of(work);
-    Batch { cost, company: DONE.load(Ordering::Relaxed) - before }
-}
-
 /// Sends calls. Each is polled once, and is done then.
 fn called<S>(calls: usize, request: Call, mut service: S) -> Batch
 where
     S: Service<Call, Error: fmt::Debug>,
 {
     KNOWN.refresh();
-    batch(|| {
+    Batch::of(|| {
         let mut context = Context::from_waker(Waker::noop());
         for _ in 0..calls {
             assert!(service.poll_ready(&mut context).is_ready());
@@ -153,7 +118,7 @@ where
 /// Looks the key up, as it is made of a request.
 fn looked_up<V>(calls: usize, get: impl Fn(&KeyRef<'_>) -> Option<V>) -> Batch {
     let target = target(0);
-    batch(|| {
+    Batch::of(|| {
         for _ in 0..calls {
             let key = KeyRef::of(black_box(&target));
             black_box(get(&key).expect("an entry that is held"));
@@ -271,41 +236,5 @@ impl Service<Call> for Answers {
     fn call(&mut self, request: Call) -> Self::Future {
         drop(black_box(request));
         ready(Ok(Response::new(Empty::new())))
-    }
-}
-
-/// Threads that do the same, until this is dropped.
-struct Company {
-    enough: Arc<AtomicBool>,
-    threads: Vec<JoinHandle<()>>,
-}
-
-impl Company {
-    fn of(threads: usize, work: fn(usize) -> Batch) -> Self {
-        let (enough, at_work) = (Arc::new(AtomicBool::new(false)), Arc::new(Barrier::new(threads + 1)));
-        let threads = (0..threads).map(|_| {
-            let (enough, at_work) = (Arc::clone(&enough), Arc::clone(&at_work));
-            thread::spawn(move || {
-                work(CALLS);
-                at_work.wait();
-                while !enough.load(Ordering::Relaxed) {
-                    // A few at a time, to be counted while they are done.
-                    work(CALLS / 20);
-                    DONE.fetch_add((CALLS / 20) as u64, Ordering::Relaxed);
-                }
-            })
-        });
-        let threads = threads.collect();
-        at_work.wait();
-        Self { enough, threads }
-    }
-}
-
-impl Drop for Company {
-    fn drop(&mut self) {
-        self.enough.store(true, Ordering::Relaxed);
-        for thread in self.threads.drain(..) {
-            thread.join().expect("a thread that does not panic");
-        }
     }
 }

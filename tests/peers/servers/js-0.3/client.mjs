@@ -15,6 +15,18 @@ function words(it) {
   return `${it.kind} ${it.status?.state ?? ''} ${texts(it.parts)}${texts(it.status?.message?.parts)}${artifacts}`;
 }
 
+// The error in the SDK's words. In a stream over JSON-RPC its type is that of the cause; where there is no type, its text
+// has the code.
+function told(error) {
+  const typed = error.cause?.errorResponse ? error.cause : error;
+  const code = / \(Code: (-\d+)\)/.exec(error.message) ?? /^GRPC error for \w+! (\d+) /.exec(error.message);
+  const metadata = typed.errorResponse?.error.data?.details?.[0]?.metadata;
+  return {
+    error: typed.name === 'Error' && code ? `Error ${code[1]}` : typed.name,
+    message: String(error.message), outcome: metadata?.outcome, class: metadata?.class,
+  };
+}
+
 async function call(url, [binding, mode, text]) {
   const events = [];
   try {
@@ -31,7 +43,7 @@ async function call(url, [binding, mode, text]) {
     }
     return { events };
   } catch (error) {
-    return { events, error: error.name, message: String(error.message) };
+    return { events, ...told(error) };
   }
 }
 

@@ -13,6 +13,7 @@ import grpc
 import httpx
 
 from a2a.client import A2ACardResolver, ClientConfig, ClientFactory
+from a2a.client.errors import A2AClientHTTPError, A2AClientJSONRPCError
 from a2a.types import Message, Part, Role, TextPart
 
 
@@ -34,6 +35,20 @@ def words(event):
     return f"{it.kind} {status.state.value if status else ''} {said}"
 
 
+def told(error):
+    """The error in the SDK's words, and what is behind it; over gRPC the SDK leaves it as it is."""
+    name, message, metadata = type(error).__name__, str(error), {}
+    if isinstance(error, A2AClientJSONRPCError):
+        name = f'{name} {error.error.code}'
+        if isinstance(error.error.data, dict):
+            metadata = error.error.data['details'][0]['metadata']
+    elif isinstance(error, A2AClientHTTPError):
+        name = f'{name} {error.status_code}'
+    elif isinstance(error, grpc.aio.AioRpcError):
+        name, message = f'{name} {error.code().name}', error.details()
+    return {'error': name, 'message': message, 'outcome': metadata.get('outcome'), 'class': metadata.get('class')}
+
+
 async def call(url, binding, mode, text):
     events = []
     async with httpx.AsyncClient(timeout=60) as http:
@@ -47,7 +62,7 @@ async def call(url, binding, mode, text):
             async for event in client.send_message(message):
                 events.append(words(event))
         except Exception as error:
-            return {'events': events, 'error': type(error).__name__, 'message': str(error)}
+            return {'events': events, **told(error)}
     return {'events': events}
 
 

@@ -42,6 +42,22 @@ pub(crate) const BAD: &[Case] = &[
     bad("stream", "do-quiet", 1, Kind::Timeout("idle")),
 ];
 
+/// Of real servers over gRPC: agents that hang, that stop before their task does, and that say nothing.
+pub(crate) const AILING: &[Case] = &[
+    bad("unary", "hang0", 0, Kind::Timeout("head")),
+    bad("stream", "hang0", 0, Kind::Timeout("first_event")),
+    bad("stream", "hang", 2, Kind::Timeout("idle")),
+    bad("stream", "unfinished", 2, Kind::Invalid("truncated")),
+    bad("stream", "empty", 0, Kind::Invalid("empty")),
+];
+
+/// And of one whose agent's panics leave calls open.
+pub(crate) const PANICS: &[Case] = &[
+    bad("unary", "crash0", 0, Kind::Timeout("head")),
+    bad("stream", "crash0", 0, Kind::Timeout("first_event")),
+    bad("stream", "crash", 2, Kind::Timeout("idle")),
+];
+
 /// Of real servers: successes, and refusals of their own.
 pub(crate) const VERBS: &[Case] = &[
     good("unary", "message"),
@@ -70,13 +86,18 @@ pub(crate) fn calls(bindings: &[&'static str], cases: &[Case]) -> Vec<Call> {
 }
 
 impl Call {
+    /// What it comes to if it goes wrong.
+    pub(crate) fn outcome(&self) -> Option<(&'static str, &'static str)> {
+        match self.case.kind {
+            Kind::Nothing => None,
+            Kind::Invalid(class) => Some(("broken", class)),
+            Kind::Timeout(class) => Some(("timeout", class)),
+        }
+    }
+
     /// The error that a client must have, in its SDK's words, and what it hands on of the gateway's.
     pub(crate) fn error(&self, client: Client) -> String {
-        let (outcome, class) = match self.case.kind {
-            Kind::Nothing => return "no error".to_owned(),
-            Kind::Invalid(class) => ("broken", class),
-            Kind::Timeout(class) => ("timeout", class),
-        };
+        let Some((outcome, class)) = self.outcome() else { return "no error".to_owned() };
         let invalid = outcome == "broken";
         let streams = self.case.mode == "stream";
         // A message that ends within its frame shows that it was cut.
@@ -96,8 +117,22 @@ impl Call {
             (Client::Js, "JSONRPC") => {
                 (if invalid { "InvalidAgentResponseError" } else { "JsonRpcTransportError" }, false)
             }
-            // Nobody tells them to: the agent that does such things speaks 1.0 alone.
-            (Client::Python03 | Client::Js03, _) => unreachable!("{client:?} made {self:?}"),
+            (Client::Python03, "JSONRPC") => {
+                (if invalid { "A2AClientJSONRPCError -32006" } else { "A2AClientJSONRPCError -32603" }, true)
+            }
+            // It reads no error in a stream over HTTP+JSON, which its own server cuts instead.
+            (Client::Python03, "HTTP+JSON") if streams => ("ParseError", false),
+            // Nor does it look behind the status.
+            (Client::Python03, "HTTP+JSON") => {
+                (if invalid { "A2AClientHTTPError 500" } else { "A2AClientHTTPError 504" }, false)
+            }
+            (Client::Python03, _) => {
+                (if invalid { "AioRpcError INTERNAL" } else { "AioRpcError DEADLINE_EXCEEDED" }, false)
+            }
+            (Client::Js03, "JSONRPC") => (if invalid { "InvalidAgentResponseError" } else { "Error -32603" }, true),
+            (Client::Js03, "HTTP+JSON") => (if invalid { "InvalidAgentResponseError" } else { "Error -32603" }, false),
+            // It has types for a few statuses, and these are not among them.
+            (Client::Js03, _) => (if invalid { "Error 13" } else { "Error 4" }, false),
             (Client::Js, _) => (if invalid { "InvalidAgentResponseError" } else { "A2AError" }, invalid),
         };
         if tells { format!("{error} {outcome}/{class}") } else { error.to_owned() }

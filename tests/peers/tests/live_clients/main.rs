@@ -1,5 +1,6 @@
 //! Clients of the SDKs, unmodified, through the example `egress_gateway`: what is good is what it is without the gateway,
-//! and what is not is an error of the SDK's own.
+//! and what is not is an error of the SDK's own. In front of an agent that misbehaves as it is told, and of the SDKs'
+//! servers, over HTTP and over gRPC.
 //!
 //! ```sh
 //! tests/peers/servers/setup.sh
@@ -13,11 +14,13 @@
 #[allow(dead_code, reason = "shared with others that use more of it")]
 #[path = "../../../egress_gateway/agent.rs"]
 mod agent;
+mod card_host;
 mod cases;
 mod client;
 #[allow(dead_code, reason = "shared with others that use more of it")]
 #[path = "../../../egress_gateway/gateway.rs"]
 mod gateway;
+mod grpc_servers;
 #[allow(dead_code, reason = "shared with others that use more of it")]
 #[path = "../../../../examples/support/messages.rs"]
 mod messages;
@@ -27,17 +30,22 @@ mod rust_server;
 #[allow(dead_code, reason = "shared with others that use more of it")]
 #[path = "../live_peers/sdk.rs"]
 mod sdk;
+mod statuses;
 
 use std::{net::SocketAddr, process::ExitCode, time::Instant};
 
 use agent::Agent;
 use cases::{BAD, Call, GOOD, VERBS, calls};
 use client::{Client, Ended};
+use futures::future::try_join_all;
 use gateway::Gateway;
 use sdk::Sdk;
 
 /// Far below what the SDKs' own clients wait for.
 const BOUNDS: [&str; 6] = ["--head-ms", "2000", "--first-event-ms", "2000", "--idle-ms", "2000"];
+
+/// Takes a line of the table, and what is wrong with it.
+type Judge<'a> = dyn FnMut(String, Option<String>) + 'a;
 
 const BINDINGS: [&str; 3] = ["JSONRPC", "HTTP+JSON", "GRPC"];
 
@@ -85,20 +93,14 @@ async fn run(allow_missing: bool) -> Result<usize, String> {
         }
     };
 
-    println!("== an agent that does as it is told, with the gateway and without");
-    let agent = Agent::start().await;
-    let gateway = Gateway::start(agent.addr, &BOUNDS);
-    for client in installed.iter().filter(|client| !client.is_old()) {
-        compare(*client, &calls(&BINDINGS, GOOD), agent.addr, gateway.addr, &mut judge).await?;
-        let bad = calls(&BINDINGS, BAD);
-        for (call, ended) in bad.iter().zip(client.call(gateway.addr, &bad).await?) {
-            let (is, must_be) = (ended.error_words(), call.error(*client));
-            let mut wrong = (is != must_be).then(|| format!("instead of {must_be}: {ended:?}"));
-            if ended.events.len() != call.case.events {
-                wrong.get_or_insert(format!("not {} events: {ended:?}", call.case.events));
-            }
-            judge(line(*client, call, &is), wrong);
+    for (version, is_old, agent) in [("1.0", false, Agent::start().await), ("0.3", true, Agent::old().await)] {
+        println!("\n== an agent of {version} that does as it is told, with the gateway and without");
+        let gateway = Gateway::start(agent.addr, &BOUNDS);
+        let clients: Vec<_> = installed.iter().copied().filter(|client| client.is_old() == is_old).collect();
+        for client in &clients {
+            compare(*client, &calls(&BINDINGS, GOOD), agent.addr, gateway.addr, &mut judge).await?;
         }
+        refused(&clients, &calls(&BINDINGS, BAD), gateway.addr, &mut judge).await?;
     }
 
     for server in Sdk::ALL.into_iter().filter(|sdk| sdk.is_installed()) {
@@ -106,13 +108,16 @@ async fn run(allow_missing: bool) -> Result<usize, String> {
         let serving = server.start(&["full"]).await?;
         let at = SocketAddr::from(([127, 0, 0, 1], serving.ports("full").http));
         let gateway = Gateway::start(at, &BOUNDS);
-        let is_old = matches!(server, Sdk::Python03 | Sdk::Js03);
-        for client in installed.iter().filter(|client| client.is_old() == is_old) {
-            // What they serve over gRPC has an address of its own.
+        for client in installed.iter().filter(|client| client.is_old() == is_old(server)) {
+            // What they serve over gRPC has an address of its own: see below.
             let mut calls = calls(&BINDINGS[..2], VERBS);
             calls.retain(|call| understand(server, *client, call));
             compare(*client, &calls, at, gateway.addr, &mut judge).await?;
         }
+    }
+
+    for server in Sdk::ALL.into_iter().filter(|sdk| sdk.is_installed()) {
+        grpc_servers::section(server, &installed, &mut judge).await?;
     }
 
     for client in &missing {
@@ -121,6 +126,11 @@ async fn run(allow_missing: bool) -> Result<usize, String> {
     }
     println!("\n{:.0} s\n{passed} passed, {failed} failed", began.elapsed().as_secs_f64());
     Ok(failed)
+}
+
+/// Whether it speaks 0.3.
+fn is_old(server: Sdk) -> bool {
+    matches!(server, Sdk::Python03 | Sdk::Js03)
 }
 
 /// Whether the SDK's own client understands what this server answers, gateway or none.
@@ -145,7 +155,7 @@ async fn compare(
     calls: &[Call],
     direct: SocketAddr,
     through: SocketAddr,
-    judge: &mut impl FnMut(String, Option<String>),
+    judge: &mut Judge<'_>,
 ) -> Result<(), String> {
     let (direct, through) = tokio::try_join!(client.call(direct, calls), client.call(through, calls))?;
     for ((call, direct), through) in calls.iter().zip(direct).zip(through) {
@@ -153,6 +163,23 @@ async fn compare(
         let wrong = (!same(&direct, &through) || !came)
             .then(|| format!("without the gateway {direct:?}\n           with it {through:?}"));
         judge(line(client, call, &through.words()), wrong);
+    }
+    Ok(())
+}
+
+/// Makes calls that go wrong through the gateway: each must be an error of the SDK's own. The clients wait for them
+/// together.
+async fn refused(clients: &[Client], calls: &[Call], through: SocketAddr, judge: &mut Judge<'_>) -> Result<(), String> {
+    let ends = try_join_all(clients.iter().map(|client| client.call(through, calls))).await?;
+    for (client, ends) in clients.iter().zip(ends) {
+        for (call, ended) in calls.iter().zip(ends) {
+            let (is, must_be) = (ended.error_words(), call.error(*client));
+            let mut wrong = (is != must_be).then(|| format!("instead of {must_be}: {ended:?}"));
+            if ended.events.len() != call.case.events {
+                wrong.get_or_insert(format!("not {} events: {ended:?}", call.case.events));
+            }
+            judge(line(*client, call, &is), wrong);
+        }
     }
     Ok(())
 }
