@@ -10,6 +10,7 @@ mod authority;
 mod bodies;
 mod credentials;
 mod distrust;
+mod elsewhere;
 mod extended;
 mod extensions;
 mod first_event;

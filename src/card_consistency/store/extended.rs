@@ -157,7 +157,7 @@ impl Inner {
         let at = agent_of(ask.key().with_query(call.query()), &public);
         let landed = |result| {
             let credential = self.shelf.keying().credential(&ask.headers);
-            Arc::new(Landed { scope: Scope::EXTENDED, credential, version: ask.version, result })
+            Arc::new(Landed { scope: Scope::EXTENDED, credential, version: ask.version, judge: None, result })
         };
         // Another flight may have landed between our look and our joining.
         if let Some(card) = self.stands_in(&at, Arc::clone(&public), Instant::now()) {
@@ -205,9 +205,8 @@ impl Inner {
                     _ => None,
                 };
                 let (ttl, now) = (&self.settings.negative_ttl, self.clock.millis(Instant::now()));
-                let mut refused = Refused::new(failure.clone(), ttl, before, asked, now);
-                // One layer's word is remembered here too: all that it costs another layer is the public card.
-                refused.until = refused.until.max(now.saturating_add(span(ttl.failed)));
+                // One layer's word is remembered for all: what it costs another layer is the public card.
+                let refused = Refused::new(failure.clone(), ttl, before, asked, now);
                 self.keep_extended(generation, &at, Slot::Refused(Arc::new(refused)));
                 Err(failure)
             }
