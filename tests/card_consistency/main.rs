@@ -12,6 +12,7 @@ mod credentials;
 mod distrust;
 mod elsewhere;
 mod extended;
+mod extended_grpc;
 mod extensions;
 mod first_event;
 mod flights;
