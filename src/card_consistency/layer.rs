@@ -194,7 +194,8 @@ impl<R, O> CardConsistencyLayer<R, O> {
     /// through the store's client. The card that comes back replaces the public one, for that credential alone, until the
     /// public card's version changes or it has been held for the store's `max_age`. If an agent has none (-32007) or cannot
     /// be asked, the public card counts, and the agent is asked again after a while ([`NegativeTtl`](super::NegativeTtl)).
-    /// Not over gRPC, and not in 0.2. Default: off.
+    /// Over gRPC the store's client must speak HTTP/2, and what is held, and shown to a verifier, is the message as ProtoJSON
+    /// has it. Version 0.2 has no such operation. Default: off.
     #[must_use]
     pub fn extended_card(self, extended: bool) -> Self
     where

@@ -15,12 +15,12 @@ use super::{
 };
 use crate::{
     call::{
-        Binding, Call, CallBody, Operation, ProtocolVersion, grpc_layout_of, method_of, operation_prefix,
-        split_grpc_path,
+        Binding, Call, CallBody, Operation, ProtocolVersion, grpc_layout_of, grpc_path_beside, method_of,
+        operation_prefix, split_grpc_path,
     },
     card::{AgentCard, AgentInterface, CardUrl, Found, Target, UrlPolicy},
     error::CardFailure,
-    wire::grpc::encode,
+    wire::grpc::encode::{self, Message},
     words,
 };
 
@@ -28,6 +28,9 @@ const VERSION: HeaderName = HeaderName::from_static("a2a-version");
 /// The extensions that a request activates (§3.2.6); the second is the name in 0.3.
 const EXTENSIONS: [HeaderName; 2] =
     [HeaderName::from_static("a2a-extensions"), HeaderName::from_static("x-a2a-extensions")];
+
+/// Of `GetExtendedAgentCardRequest` in 1.0; that of 0.3 is empty.
+const TENANT: u32 = 1;
 
 /// What calls are held to.
 #[derive(Clone, Debug)]
@@ -118,7 +121,7 @@ impl Rules {
     }
 
     /// How the agent of a public card is asked for its extended one: in the call's own dialect, at its own target. `None`
-    /// if the call would not go there, or its dialect has no such operation that is read here.
+    /// if the call would not go there, or its dialect has no such operation.
     pub(super) fn extended_call(
         &self,
         card: &AgentCard,
@@ -162,8 +165,11 @@ impl Rules {
                 let uri = with_path(uri, &path)?;
                 Some(ExtendedCall { method: Method::GET, uri, body: Bytes::new(), binding, version })
             }
-            // The card would be a protobuf message, which nothing here reads.
-            Binding::Grpc => None,
+            Binding::Grpc => {
+                let path = grpc_path_beside(uri.path(), Operation::GetExtendedAgentCard)?;
+                let body = Message::new().text_unless_empty(TENANT, tenant.unwrap_or_default()).framed()?;
+                Some(ExtendedCall { method: Method::POST, uri: with_path(uri, &path)?, body, binding, version })
+            }
         }
     }
 

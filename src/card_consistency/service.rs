@@ -20,7 +20,7 @@ use super::{
     layer::Config,
     matching::{self, unusable},
     modes::Asked,
-    store::{CardAsk, CardKeyRef, Fresh, HeldCard, Matched},
+    store::{CardAsk, CardKeyRef, Fresh, HeldCard, Judge, Matched},
 };
 use crate::{
     call::{self, Binding, Call, CallBody, Operation, Rank},
@@ -300,13 +300,20 @@ impl<R, O> Config<R, O> {
             .version(call.version())
             .tenant(call.tenant())
             .bound(self.wait_of(request, call))
-            .counts(move |card| rules.counts(card, &asked, &place));
+            .counts(move |card| rules.counts(card, &asked, &place))
+            .judged_by(self.judge(request, call));
         if !self.wants_extended(call) {
             return Ok(ask);
         }
         let (rules, call, method, uri) =
             (self.settings.rules.clone(), call.clone(), request.method().clone(), request.uri().clone());
         Ok(ask.extend(move |public| rules.extended_call(public, &call, &method, &uri)))
+    }
+
+    /// Whose word it is that a card does not count for a call: the verdict is by the policy, the binding, and the path to
+    /// the letter, of which a slash at the end is no part of the key.
+    fn judge<B>(&self, request: &Request<B>, call: &Call) -> Judge {
+        self.store.judge((&*self.settings.rules.urls, call.binding(), matching::base_path(request, call)))
     }
 
     /// Who asks for the extended card itself does so by the public one.
@@ -339,7 +346,8 @@ impl<R, O> Config<R, O> {
 
     /// How long the failure to get a call's card is remembered: until then the same call ends the same way.
     pub(super) fn remembered<B>(&self, request: &Request<B>, call: &Call) -> Option<Duration> {
-        self.store.remembered(&self.key(request, call), clock::now())
+        let at = self.key(request, call).judged_by(Some(self.judge(request, call)));
+        self.store.remembered(&at, clock::now())
     }
 }
 

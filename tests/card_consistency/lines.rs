@@ -93,14 +93,14 @@ async fn where_the_card_is_another_agents() {
         format!(
             "card/url_mismatch: the card is another agent's: its path is \"/other\", the target's \"/a2a\" \
              (card https://agent.example.com/other, target https://agent.example.com/a2a), at \
-             https://agent.example.com/a2a/.well-known/agent-card.json; {END}"
+             https://agent.example.com/a2a/.well-known/agent-card.json; {AFTER} 5 s"
         )
     );
     assert_eq!(
         line(Card::default().at("https://agent.example.com/a2a/message:send")).await,
         format!(
             "card/unusable_url: the URL \"https://agent.example.com/a2a/message:send\" cannot be called: is the path of \
-             one operation, not of the agent; {END}"
+             one operation, not of the agent; {AFTER} 5 s"
         )
     );
     assert_eq!(

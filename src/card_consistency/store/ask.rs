@@ -4,7 +4,7 @@ use std::{fmt, sync::Arc, time::Duration};
 
 use http::{HeaderMap, Uri};
 
-use super::{CardKeyRef, ExtendedCall};
+use super::{CardKeyRef, ExtendedCall, Judge};
 use crate::{call::ProtocolVersion, card::AgentCard, error::CardFailure};
 
 pub(super) type Counts = Arc<dyn Fn(&AgentCard) -> Result<(), CardFailure> + Send + Sync>;
@@ -21,6 +21,7 @@ pub struct CardAsk {
     pub(super) bound: Duration,
     pub(super) counts: Option<Counts>,
     pub(super) extend: Option<Extend>,
+    pub(super) judge: Option<Judge>,
 }
 
 impl CardAsk {
@@ -28,7 +29,16 @@ impl CardAsk {
     /// Tenant headers travel to each location; credentials go to the target's own origin alone, and only after it
     /// answered 401; nothing else is sent.
     pub fn new(target: Uri, headers: HeaderMap) -> Self {
-        Self { target, headers, version: None, tenant: None, bound: Duration::MAX, counts: None, extend: None }
+        Self {
+            target,
+            headers,
+            version: None,
+            tenant: None,
+            bound: Duration::MAX,
+            counts: None,
+            extend: None,
+            judge: None,
+        }
     }
 
     /// The version that the call is written in. It is sent as `A2A-Version`: one URL may serve a card for each (§3.6).
@@ -54,6 +64,13 @@ impl CardAsk {
     /// It must go by the target alone: calls with the same [`key`](Self::key) share the verdict.
     pub fn counts(mut self, counts: impl Fn(&AgentCard) -> Result<(), CardFailure> + Send + Sync + 'static) -> Self {
         self.counts = Some(Arc::new(counts));
+        self
+    }
+
+    /// By whose rules a card counts. Their word that it does not is remembered for those who ask by the same ones; without
+    /// this, it is not remembered at all.
+    pub(in crate::card_consistency) fn judged_by(mut self, judge: Judge) -> Self {
+        self.judge = Some(judge);
         self
     }
 

@@ -120,17 +120,26 @@ impl Inner {
         request
     }
 
-    pub(super) async fn read(&self, mut body: AnyBody, location: &Uri) -> Result<Bytes, CardFailure> {
+    pub(super) async fn read(&self, body: AnyBody, location: &Uri) -> Result<Bytes, CardFailure> {
+        Ok(self.read_all(body, location).await?.0)
+    }
+
+    /// The body, and its trailers.
+    pub(super) async fn read_all(&self, mut body: AnyBody, location: &Uri) -> Result<(Bytes, HeaderMap), CardFailure> {
         let limit = self.settings.max_card_bytes;
         let too_large = || CardFailure::TooLarge { limit, location: Box::new(location.clone()) };
         if body.size_hint().lower() > limit as u64 {
             return Err(too_large());
         }
-        let mut read = BytesMut::new();
+        let (mut read, mut trailers) = (BytesMut::new(), HeaderMap::new());
         let mut weight = 0_usize;
         while let Some(frame) = body.frame().await {
-            let Ok(data) = frame.map_err(lost)?.into_data() else {
-                continue;
+            let data = match frame.map_err(lost)?.into_data() {
+                Ok(data) => data,
+                Err(frame) => {
+                    trailers = frame.into_trailers().unwrap_or_default();
+                    Bytes::new()
+                }
             };
             // An empty frame weighs something too: there must be an end to them.
             weight = weight.saturating_add(data.len().max(1));
@@ -141,7 +150,7 @@ impl Inner {
             // A body that is always ready must not keep the bound on the fetch from being looked at.
             tokio::task::consume_budget().await;
         }
-        Ok(read.freeze())
+        Ok((read.freeze(), trailers))
     }
 }
 

@@ -2,12 +2,14 @@
 //!
 //! It stands beside the public one, for one credential, and in for it. Whatever goes wrong with it leaves the public one.
 
+mod grpc;
+
 use std::{sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use http::{
-    HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode, Uri,
-    header::{ACCEPT, CACHE_CONTROL, CONTENT_TYPE, WWW_AUTHENTICATE},
+    HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode, Uri, Version,
+    header::{ACCEPT, CACHE_CONTROL, CONTENT_TYPE, TE, WWW_AUTHENTICATE},
     response::Parts,
 };
 use serde::Deserialize;
@@ -46,7 +48,7 @@ pub(in crate::card_consistency) struct ExtendedCall {
     pub(in crate::card_consistency) method: Method,
     /// At the call's own target, so that its credentials go nowhere else.
     pub(in crate::card_consistency) uri: Uri,
-    /// Of JSON-RPC, with the id 1.
+    /// Of JSON-RPC, with the id 1; of gRPC, one message.
     pub(in crate::card_consistency) body: Bytes,
     pub(in crate::card_consistency) binding: Binding,
     pub(in crate::card_consistency) version: ProtocolVersion,
@@ -157,7 +159,7 @@ impl Inner {
         let at = agent_of(ask.key().with_query(call.query()), &public);
         let landed = |result| {
             let credential = self.shelf.keying().credential(&ask.headers);
-            Arc::new(Landed { scope: Scope::EXTENDED, credential, version: ask.version, result })
+            Arc::new(Landed { scope: Scope::EXTENDED, credential, version: ask.version, judge: None, result })
         };
         // Another flight may have landed between our look and our joining.
         if let Some(card) = self.stands_in(&at, Arc::clone(&public), Instant::now()) {
@@ -205,9 +207,8 @@ impl Inner {
                     _ => None,
                 };
                 let (ttl, now) = (&self.settings.negative_ttl, self.clock.millis(Instant::now()));
-                let mut refused = Refused::new(failure.clone(), ttl, before, asked, now);
-                // One layer's word is remembered here too: all that it costs another layer is the public card.
-                refused.until = refused.until.max(now.saturating_add(span(ttl.failed)));
+                // One layer's word is remembered for all: what it costs another layer is the public card.
+                let refused = Refused::new(failure.clone(), ttl, before, asked, now);
                 self.keep_extended(generation, &at, Slot::Refused(Arc::new(refused)));
                 Err(failure)
             }
@@ -232,6 +233,9 @@ impl Inner {
         if matches!(head.status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) {
             return Err(unauthorized(&head, &call.uri));
         }
+        if call.binding == Binding::Grpc {
+            return self.grpc_answer(call, head, body, sent).await;
+        }
         if head.status.is_success() {
             check_media_type(&head, &call.uri, self.settings.strict)?;
         }
@@ -255,6 +259,9 @@ impl Inner {
         let mut request = Request::new(call.body.clone());
         *request.method_mut() = call.method.clone();
         *request.uri_mut() = call.uri.clone();
+        if call.binding == Binding::Grpc {
+            *request.version_mut() = Version::HTTP_2;
+        }
         // A guarded client is told what it guards.
         let named = Call::new()
             .with_operation(Operation::GetExtendedAgentCard)
@@ -263,9 +270,14 @@ impl Inner {
         let named = if call.binding == Binding::JsonRpc { named.with_id(JsonRpcId::Number(1)) } else { named };
         request.extensions_mut().insert(named);
         let headers = request.headers_mut();
-        headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
-        if !call.body.is_empty() {
-            headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        if call.binding == Binding::Grpc {
+            headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/grpc"));
+            headers.insert(TE, HeaderValue::from_static("trailers"));
+        } else {
+            headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
+            if !call.body.is_empty() {
+                headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+            }
         }
         if call.version == ProtocolVersion::V1_0 {
             headers.insert(VERSION, HeaderValue::from_static("1.0"));
@@ -315,8 +327,8 @@ impl Inner {
     }
 
     /// How long it stands in. It is for the session, or until the card's version changes (§3.1.11), and like all cards at
-    /// most for the store's `max_age`. What an answer over HTTP+JSON says about being kept counts; over JSON-RPC it would
-    /// say it of the answer to a POST.
+    /// most for the store's `max_age`. What an answer over HTTP+JSON says about being kept counts; over JSON-RPC and gRPC it
+    /// would say it of the answer to a POST.
     fn lifetime(&self, call: &ExtendedCall, headers: &HeaderMap, sent: Millis) -> (Duration, bool) {
         let max = self.settings.max_age;
         if call.binding != Binding::HttpJson {
@@ -377,6 +389,11 @@ fn of_client(error: BoxError, uri: &Uri) -> CardFailure {
     };
     if error.a2a_error().is_some_and(is_none_there) || error.class() == Class::EndpointNotFound {
         return CardFailure::NotFound { tried: vec![uri.clone()] };
+    }
+    if error.call().binding() == Some(Binding::Grpc)
+        && let Some(code) = error.grpc_code()
+    {
+        return grpc::of_code(code, error.a2a_error(), error.retry_after(), uri);
     }
     let headers = error.response().map(|response| &response.headers);
     let location = Box::new(uri.clone());

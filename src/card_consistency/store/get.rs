@@ -8,9 +8,9 @@ use tokio::{
 };
 
 use super::{
-    CardAsk, HeldCard, Inner,
-    key::{CardKey, Credential, Scope},
-    refused::{Refused, is_outage, is_passing},
+    CardAsk, CardKeyRef, HeldCard, Inner,
+    key::{CardKey, Credential, Judge, Scope},
+    refused::{Refused, is_outage, is_passing, is_word},
     search::{Got, Learned, Plan},
     shelf::{Challenge, Found, Slot},
 };
@@ -31,6 +31,7 @@ pub(super) struct Landed {
     pub(super) scope: Scope,
     pub(super) credential: Credential,
     pub(super) version: Option<ProtocolVersion>,
+    pub(super) judge: Option<Judge>,
     pub(super) result: Result<Arc<HeldCard>, CardFailure>,
 }
 
@@ -78,9 +79,13 @@ impl Inner {
                     self.renew_behind(&ask, scope, plan);
                     return Ok(card);
                 }
-                (scope, Next::Search(plan)) => (if narrow { Scope::FULL } else { scope }, plan),
+                (scope, Next::Search(plan)) => (scope, plan),
             };
-            let key = (self.shelf.key(&ask.key(), scope), plan.forced);
+            let key = match narrow {
+                true => self.shelf.key(&ask.key().judged_by(ask.judge), Scope::FULL),
+                false => self.shelf.key(&ask.key(), scope),
+            };
+            let key = (key, plan.forced);
             match self.fly(key, &ask, wish, plan).await {
                 Ok(landed) if self.is_for(&landed, &ask) => return landed.result.clone(),
                 // With all that can matter in the key, the next flight is ours alone.
@@ -98,6 +103,13 @@ impl Inner {
     fn is_for(&self, landed: &Landed, ask: &CardAsk) -> bool {
         (!landed.scope.version || landed.version == ask.version)
             && (!landed.scope.credential || landed.credential == self.shelf.keying().credential(&ask.headers))
+            && (landed.judge == ask.judge || !landed.result.as_ref().is_err_and(is_word))
+    }
+
+    /// That no card counts for a call, if that is remembered and was found after the card that stands.
+    pub(super) fn word(&self, at: &CardKeyRef<'_>, card: Option<&HeldCard>, now: Millis) -> Option<Arc<Refused>> {
+        let word = at.judge.and_then(|_| self.shelf.find(at).refused)?;
+        (word.holds(now) && card.is_none_or(|card| card.asked < word.asked)).then_some(word)
     }
 
     fn next(&self, ask: &CardAsk, found: Found, wish: Wish) -> (Scope, Next) {
@@ -108,6 +120,12 @@ impl Inner {
         let mut plan = Plan { before: card.clone(), forced: wish == Wish::Refresh, challenged, asked: now };
         if plan.forced {
             return (scope, Next::Search(plan));
+        }
+        if card.as_ref().is_none_or(|card| !card.is_fresh_at(now))
+            && let Some(word) = self.word(&ask.key().judged_by(ask.judge), card.as_deref(), now)
+        {
+            self.stats.count(&self.stats.remembered);
+            return (scope, Next::Done(Err(word.failure.clone())));
         }
         let Some(card) = card else {
             let anonymous = || self.shelf.keying().credential(&ask.headers) == Credential::NONE;
@@ -202,7 +220,8 @@ impl Inner {
 
     async fn lead(&self, landing: Landing<FlightKey, Arc<Landed>>, ask: &CardAsk, wish: Wish, plan: Plan) {
         let credential = self.shelf.keying().credential(&ask.headers);
-        let landed = |scope, result| Arc::new(Landed { scope, credential, version: ask.version, result });
+        let landed =
+            |scope, result| Arc::new(Landed { scope, credential, version: ask.version, judge: ask.judge, result });
         // Another flight may have landed between our look and our joining.
         let plan = match self.next(ask, self.shelf.find(&ask.key()), wish) {
             (scope, Next::Done(result)) => return landing.land(landed(scope, result)),
@@ -213,7 +232,7 @@ impl Inner {
             self.stats.count(&self.stats.forced);
         }
         let generation = self.shelf.generation();
-        let mut learned = Learned { scope: Scope::default(), challenge: None };
+        let mut learned = Learned::default();
         let bound = self.settings.fetch_timeout;
         let result = match timeout(bound, self.search(ask, &plan, &mut learned)).await {
             Ok(result) => result,
@@ -274,14 +293,24 @@ impl Inner {
             };
             self.stats.count(&self.stats.failures);
             let scope = learned.scope.and(standing.scope);
+            // Remembered for those who would say the same. For all others, there is nothing.
+            let word = at.judged_by(ask.judge.filter(|_| learned.judged));
+            let said = word.judge.and_then(|_| self.shelf.find(&word).refused);
             let before = standing.card.as_ref().and_then(|card| card.trouble());
             let before = before.as_ref().or(standing.refused.as_deref());
+            let before = if learned.judged { said.as_deref() } else { before };
             let mut refused = Refused::new(failure.clone(), ttl, before, plan.asked, now);
             if plan.forced {
                 let interval = span(self.settings.forced_refresh_interval);
                 refused.until = refused.until.max(plan.asked.saturating_add(interval));
             }
             match (shelf, standing.card) {
+                (Some(shelf), _) if is_word(&failure) => {
+                    shelf.drop_within(&at, standing.scope);
+                    if word.judge.is_some() {
+                        shelf.put_within(&word, scope, Slot::Refused(Arc::new(refused)), challenge);
+                    }
+                }
                 (_, Some(card)) if is_passing(&failure) && scope == standing.scope => {
                     card.set_trouble(refused);
                     return self.in_spite_of(failure, &card, now);

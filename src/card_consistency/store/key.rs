@@ -26,6 +26,8 @@ pub struct CardKeyRef<'a> {
     pub(super) tenant: Option<&'a str>,
     /// Of a JSON-RPC URL, where agents of one path may be told apart by it.
     pub(super) query: Option<&'a str>,
+    /// By whose rules a card counts for the call: see [`CardKeyRef::judged_by`].
+    pub(super) judge: Option<Judge>,
 }
 
 impl<'a> CardKeyRef<'a> {
@@ -33,7 +35,7 @@ impl<'a> CardKeyRef<'a> {
     /// call's: the store reads its tenant headers and, where the card is not public, its credentials from them.
     #[must_use]
     pub fn new(target: &'a Uri, headers: &'a HeaderMap) -> Self {
-        Self { target, path: target.path(), headers, version: None, tenant: None, query: None }
+        Self { target, path: target.path(), headers, version: None, tenant: None, query: None, judge: None }
     }
 
     /// Another base path than the URI's: what stands before `/message:send`, say.
@@ -61,6 +63,33 @@ impl<'a> CardKeyRef<'a> {
     pub(in crate::card_consistency) fn with_query(mut self, query: Option<&'a str>) -> Self {
         self.query = query;
         self
+    }
+
+    /// By whose rules a card counts for the call. That a card does not count is one judge's word, and stands beside the
+    /// cards.
+    pub(in crate::card_consistency) fn judged_by(mut self, judge: Option<Judge>) -> Self {
+        self.judge = judge;
+        self
+    }
+}
+
+/// The rules by which a card counts as the target's: a hash, keyed anew by each store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(in crate::card_consistency) struct Judge(u64);
+
+/// What an entry is to its target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Beside(u64);
+
+impl Beside {
+    /// Its card.
+    const CARD: Self = Self(0);
+    /// Its extended card.
+    const EXTENDED: Self = Self(1);
+
+    /// The word of a judge that its card is none.
+    fn of(judge: Judge) -> Self {
+        Self(judge.0.max(2))
     }
 }
 
@@ -135,6 +164,10 @@ impl Keying {
         self.credential_headers.iter().any(|name| headers.contains_key(name))
     }
 
+    pub(super) fn judge(&self, rules: impl Hash) -> Judge {
+        Judge(self.random.hash_one(rules))
+    }
+
     pub(super) fn credential(&self, headers: &HeaderMap) -> Credential {
         let mut hasher = self.random.build_hasher();
         let mut some = false;
@@ -155,7 +188,11 @@ impl Keying {
             authority: at.target.authority().map_or("", Authority::as_str),
             path: trimmed(at.path),
             tenant: at.tenant.filter(|_| self.by_tenant || scope.extended).unwrap_or_default(),
-            extended: scope.extended,
+            beside: match at.judge {
+                _ if scope.extended => Beside::EXTENDED,
+                Some(judge) => Beside::of(judge),
+                None => Beside::CARD,
+            },
             headers: Values { names: &self.tenant_headers, of: at.headers },
             version: if scope.version { VersionPart::of(at.version) } else { VersionPart::ANY },
             credential: match (scope.credential, at.query) {
@@ -259,7 +296,7 @@ pub(super) struct CardKey {
     authority: Box<str>,
     path: Box<str>,
     tenant: Box<str>,
-    extended: bool,
+    beside: Beside,
     /// Each with its header's place among those configured.
     headers: Box<[(usize, HeaderValue)]>,
     version: VersionPart,
@@ -293,14 +330,14 @@ impl CardKey {
     }
 
     pub(super) fn is_extended(&self) -> bool {
-        self.extended
+        self.beside == Beside::EXTENDED
     }
 }
 
 impl Hash for CardKey {
     fn hash<H: Hasher>(&self, state: &mut H) {
         let headers = self.headers.iter().map(|(index, value)| (*index, value));
-        let parts = (self.version, self.credential, self.extended);
+        let parts = (self.version, self.credential, self.beside);
         hash(state, &self.authority, (&self.path, &self.tenant), headers, parts);
     }
 }
@@ -328,7 +365,7 @@ pub(super) struct Borrowed<'a> {
     authority: &'a str,
     path: &'a str,
     tenant: &'a str,
-    extended: bool,
+    beside: Beside,
     headers: Values<'a>,
     version: VersionPart,
     credential: Credential,
@@ -354,9 +391,9 @@ impl Borrowed<'_> {
             if authority.as_str() == self.authority {
                 return None;
             }
-            let Self { scheme, path, tenant, extended, headers, version, credential, .. } = *self;
+            let Self { scheme, path, tenant, beside, headers, version, credential, .. } = *self;
             let authority = authority.as_str();
-            find(&Borrowed { scheme, authority, path, tenant, extended, headers, version, credential })
+            find(&Borrowed { scheme, authority, path, tenant, beside, headers, version, credential })
         })
     }
 
@@ -366,7 +403,7 @@ impl Borrowed<'_> {
             authority: Canonical::of(self.authority, self.scheme).as_str().into(),
             path: self.path.into(),
             tenant: self.tenant.into(),
-            extended: self.extended,
+            beside: self.beside,
             headers: self.headers.iter().map(|(index, value)| (index, value.clone())).collect(),
             version: self.version,
             credential: self.credential,
@@ -376,7 +413,7 @@ impl Borrowed<'_> {
 
 impl Hash for Borrowed<'_> {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        let parts = (self.version, self.credential, self.extended);
+        let parts = (self.version, self.credential, self.beside);
         hash(state, self.authority, (self.path, self.tenant), self.headers.iter(), parts);
     }
 }
@@ -385,7 +422,7 @@ impl Equivalent<CardKey> for Borrowed<'_> {
     fn equivalent(&self, key: &CardKey) -> bool {
         self.version == key.version
             && self.credential == key.credential
-            && self.extended == key.extended
+            && self.beside == key.beside
             && words::equal(self.authority.as_bytes(), key.authority.as_bytes())
             && words::equal(self.path.as_bytes(), key.path.as_bytes())
             && self.scheme == key.scheme()
@@ -400,13 +437,13 @@ fn hash<'a, H: Hasher>(
     authority: &str,
     (path, tenant): (&str, &str),
     headers: impl Iterator<Item = (usize, &'a HeaderValue)>,
-    (version, credential, extended): (VersionPart, Credential, bool),
+    (version, credential, beside): (VersionPart, Credential, Beside),
 ) {
     // Without what would tell `a` and `bc` from `ab` and `c`: to hash alike costs a comparison.
     state.write(authority.as_bytes());
     state.write(path.as_bytes());
-    if version != VersionPart::ANY || credential != Credential::ANY || extended {
-        state.write_u64(u64::from(extended) << 32 | u64::from(version.0));
+    if version != VersionPart::ANY || credential != Credential::ANY || beside != Beside::CARD {
+        state.write_u64(beside.0.rotate_left(32) ^ u64::from(version.0));
         state.write_u64(credential.0);
     }
     if !tenant.is_empty() {

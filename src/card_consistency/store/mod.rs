@@ -21,7 +21,7 @@ mod witness;
 #[cfg(all(test, not(shuttle)))]
 mod tests;
 
-use std::{fmt, future::Future, sync::Arc, time::Duration};
+use std::{fmt, future::Future, hash::Hash, sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use http::{HeaderMap, Request, Response, Uri};
@@ -51,6 +51,7 @@ use self::{
 pub(super) use self::{
     extended::ExtendedCall,
     held::Fresh,
+    key::Judge,
     memo::{AsOf, Matched},
 };
 use crate::{
@@ -130,6 +131,11 @@ impl CardStore {
     pub(super) fn held_by(&self, at: &CardKeyRef<'_>, now: Instant) -> Option<(Arc<HeldCard>, bool)> {
         let (card, scope) = self.inner.shelf.held(at, self.inner.clock.millis(now))?;
         Some((card, !scope.is_narrow() && self.inner.shelf.keying().tenant_headers.is_empty()))
+    }
+
+    /// Who goes by these rules when it says that a card counts.
+    pub(super) fn judge(&self, rules: impl Hash) -> Judge {
+        self.inner.shelf.keying().judge(rules)
     }
 
     /// As long as this is the same, calls find the same cards.
@@ -216,12 +222,13 @@ impl CardStore {
 
     /// How much longer the last failure to get a call's card is remembered.
     pub(in crate::card_consistency) fn remembered(&self, at: &CardKeyRef<'_>, now: Instant) -> Option<Duration> {
-        let found = self.inner.shelf.find(at);
+        let found = self.inner.shelf.find(&at.judged_by(None));
         let now = self.inner.clock.millis(now);
-        let until = match (&found.refused, &found.card) {
-            (Some(refused), _) => refused.until,
-            (None, Some(card)) => card.trouble()?.until,
-            (None, None) => return None,
+        let until = match (self.inner.word(at, found.card.as_deref(), now), &found.refused, &found.card) {
+            (Some(word), ..) => word.until,
+            (None, Some(refused), _) => refused.until,
+            (None, None, Some(card)) => card.trouble()?.until,
+            (None, None, None) => return None,
         };
         until.checked_sub(now).filter(|left| *left > 0).map(Duration::from_millis)
     }

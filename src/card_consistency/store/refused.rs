@@ -57,11 +57,12 @@ impl NegativeTtl {
         /// 401 or 403, for the credentials that got it. Default: 30 s.
         unauthorized;
         /// A card that is none, is too large, or is not vouched for. Default: 30 s.
-        ///
-        /// That a card is another target's, or has a URL that must not be called, is not remembered: another layer over the
-        /// same store may allow it.
         malformed;
-        /// Any other status, a connection that failed, a timeout. Doubles with each one in a row. Default: 5 s.
+        /// Any other status, a connection that failed, a timeout; and a card that is another target's, or has a URL that
+        /// must not be called. Doubles with each one in a row. Default: 5 s.
+        ///
+        /// That a card does not count is the word of one layer's [`UrlPolicy`](crate::card::UrlPolicy), and holds for calls
+        /// to the same URL under an equal one: another layer over the same store may allow it.
         failed;
         /// The longest that this doubles to. Default: 60 s.
         failed_max;
@@ -76,6 +77,11 @@ pub(super) fn is_passing(failure: &CardFailure) -> bool {
         CardFailure::HttpStatus { .. } | CardFailure::FetchTimeout { .. } | CardFailure::Connection { .. } => true,
         _ => matches!(failure.class(), Class::Connect | Class::ConnectionLost | Class::Tls),
     }
+}
+
+/// Whether it is the asker's word on a card that is good as such.
+pub(super) fn is_word(failure: &CardFailure) -> bool {
+    matches!(failure.class(), Class::UrlMismatch | Class::UnusableUrl)
 }
 
 /// Whether a card that was good may stand in for the answer (RFC 5861 §4).
@@ -109,9 +115,7 @@ impl Refused {
         let by_cause = match failure.class() {
             Class::NotFound => ttl.not_found,
             Class::Unauthorized => ttl.unauthorized,
-            // One layer's word on a card that is good as such: another layer over the same store may take it.
-            Class::UrlMismatch | Class::UnusableUrl => Duration::ZERO,
-            _ if is_passing(&failure) => {
+            _ if is_passing(&failure) || is_word(&failure) => {
                 let doubled = ttl.failed.saturating_mul(1_u32.checked_shl(streak).unwrap_or(u32::MAX));
                 doubled.min(ttl.failed_max).max(ttl.failed)
             }

@@ -37,6 +37,8 @@ pub(super) struct Plan {
 pub(super) struct Learned {
     pub(super) scope: Scope,
     pub(super) challenge: Option<(Uri, CardFailure)>,
+    /// It failed because cards that were found do not count for who asks.
+    pub(super) judged: bool,
 }
 
 /// A card that was found.
@@ -99,6 +101,7 @@ impl Inner {
                 Answer::Missing | Answer::Challenge(_) => {}
             }
         }
+        learned.judged = another.is_some();
         Err(another.or(guess).unwrap_or(CardFailure::NotFound { tried }))
     }
 

@@ -18,6 +18,12 @@ impl Message {
         Self(Vec::new())
     }
 
+    /// A message of these bytes, whatever they are.
+    #[cfg(test)]
+    pub(super) const fn of_bytes(bytes: Vec<u8>) -> Self {
+        Self(bytes)
+    }
+
     /// Adds a string.
     #[must_use]
     pub fn text(self, number: u32, text: &str) -> Self {

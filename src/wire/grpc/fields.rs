@@ -8,7 +8,9 @@ use super::walk::behind_group;
 pub(super) enum Value<'a> {
     Number(u64),
     Bytes(&'a [u8]),
-    /// Of a fixed size, or a group, which nothing here asks for.
+    /// Eight bytes: a `double`.
+    Fixed64([u8; 8]),
+    /// Of four bytes, or a group, which nothing here asks for.
     Other,
 }
 
@@ -27,11 +29,16 @@ pub(super) fn fields(message: &[u8]) -> impl Iterator<Item = (u32, Value<'_>)> {
     })
 }
 
-fn field<'a>(rest: &mut &'a [u8]) -> Option<(u32, Value<'a>)> {
+/// The field that a message begins with, which is gone from it then. `None`: it is not understood.
+pub(super) fn field<'a>(rest: &mut &'a [u8]) -> Option<(u32, Value<'a>)> {
     let tag = u32::try_from(number(rest)?).ok()?;
     let value = match tag & 7 {
         0 => Value::Number(number(rest)?),
-        1 => skip(rest, 8)?,
+        1 => {
+            let (bytes, behind) = rest.split_first_chunk()?;
+            *rest = behind;
+            Value::Fixed64(*bytes)
+        }
         2 => {
             let len = usize::try_from(number(rest)?).ok()?;
             let (bytes, behind) = rest.split_at_checked(len)?;
@@ -66,7 +73,7 @@ mod tests {
         let good = b"\x08\x96\x01\x11\x01\x02\x03\x04\x05\x06\x07\x08\x1a\x02ab\x25\x01\x02\x03\x04\x2a\x00";
         let read = [
             (1, Value::Number(150)),
-            (2, Value::Other),
+            (2, Value::Fixed64([1, 2, 3, 4, 5, 6, 7, 8])),
             (3, Value::Bytes(b"ab")),
             (4, Value::Other),
             (5, Value::Bytes(b"")),

@@ -6,6 +6,7 @@
 //! | [`unary`], [`stream`] | judge an answer: one message, or one after another |
 //! | [`status`], [`code`] | read `grpc-status` and what stands beside it |
 //! | [`request`] | reads an outgoing request |
+//! | [`card`] | an Agent Card out of an answer |
 //! | [`encode`] | writes the layers' own requests, and sets a tenant |
 //! | [`timeout`] | `grpc-timeout` |
 //!
@@ -42,6 +43,7 @@
 
 mod answer;
 mod base64;
+pub mod card;
 pub mod code;
 mod details;
 pub mod encode;
