@@ -1,15 +1,18 @@
 //! The agents, who do what they are asked and count it, and the host of their cards.
 
-use std::time::Duration;
+use std::{convert::Infallible, time::Duration};
 
 use bytes::Bytes;
-use http::{Request, Response, StatusCode};
+use http::{HeaderMap, HeaderValue, Request, Response, StatusCode, header::CONTENT_TYPE};
+use http_body::Frame;
 use http_body_util::{BodyExt, Full, StreamBody};
 use hyper::body::Incoming;
-use serde_json::{Value, json};
+use serde_json::json;
 use tokio::{sync::mpsc, time::sleep};
 
 use crate::{
+    answers,
+    dialect::{self, Asked, Dialect, Kind},
     network::{self, Answer},
     world::World,
 };
@@ -19,10 +22,15 @@ const THINKING: Duration = Duration::from_millis(200);
 /// Between two events.
 const PACE: Duration = Duration::from_millis(100);
 
-pub(crate) fn card(url: &str) -> String {
+/// The card of a host that speaks every dialect.
+fn card(host: &str) -> String {
+    let interfaces = Dialect::ALL.map(|dialect| {
+        let (path, binding, version) = dialect.interface();
+        json!({"url": format!("http://{host}{path}"), "protocolBinding": binding, "protocolVersion": version})
+    });
     json!({
         "name": "Agent", "description": "d", "version": "1",
-        "supportedInterfaces": [{"url": url, "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}],
+        "supportedInterfaces": interfaces,
         "capabilities": {"streaming": true},
         "defaultInputModes": ["text/plain"], "defaultOutputModes": ["text/plain"],
         "skills": [{"id": "s", "name": "S", "description": "s", "tags": ["t"]}],
@@ -30,104 +38,135 @@ pub(crate) fn card(url: &str) -> String {
     .to_string()
 }
 
-pub(crate) fn json_answer(status: u16, body: String) -> Answer {
-    let mut response = Response::new(Full::from(body).map_err(|never| match never {}).boxed_unsync());
-    *response.status_mut() = StatusCode::from_u16(status).expect("a status");
-    response.headers_mut().insert("content-type", http::HeaderValue::from_static("application/json"));
+/// A whole answer of JSON.
+fn json_answer(status: StatusCode, body: impl Into<Bytes>) -> Answer {
+    let mut response = Response::new(Full::new(body.into()).map_err(|never: Infallible| match never {}).boxed_unsync());
+    *response.status_mut() = status;
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     response
 }
 
 /// `/{host}/agent-card.json`, good for two seconds.
-pub(crate) async fn serve_cards() -> turmoil::Result {
-    network::serve(async |request: Request<Incoming>| {
+pub(crate) async fn serve_cards(world: World) -> turmoil::Result {
+    network::serve(world, "cards", async |request: Request<Incoming>| {
         sleep(THINKING).await;
         let host = request.uri().path().trim_start_matches('/').split('/').next().unwrap_or_default();
-        let mut answer = json_answer(200, card(&format!("http://{host}/a2a")));
-        answer.headers_mut().insert("cache-control", http::HeaderValue::from_static("max-age=2"));
+        let mut answer = json_answer(StatusCode::OK, card(host));
+        answer.headers_mut().insert("cache-control", HeaderValue::from_static("max-age=2"));
         answer
     })
     .await
 }
 
-pub(crate) async fn serve(world: World) -> turmoil::Result {
-    network::serve(move |request| answer(request, world.clone())).await
+pub(crate) async fn serve(name: &'static str, world: World) -> turmoil::Result {
+    network::serve(world.clone(), name, move |request| answer(request, world.clone())).await
 }
 
 async fn answer(request: Request<Incoming>, world: World) -> Answer {
-    let Ok(body) = request.into_body().collect().await else { return json_answer(400, "{}".into()) };
-    let call: Value = serde_json::from_slice(&body.to_bytes()).unwrap_or_default();
-    let text = |pointer: &str| call.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();
-    match text("/method").as_str() {
-        "GetTask" => {
-            let id = text("/params/id");
-            if !id.starts_with("get-") {
-                sleep(THINKING).await;
-                let error = json!({"code": -32001, "message": "no such task"});
-                return json_answer(200, json!({"jsonrpc": "2.0", "id": call["id"], "error": error}).to_string());
-            }
-            sleep(Duration::from_millis(world.chance(&id, 300))).await;
-            json_answer(200, unary(&world, &id))
+    let (head, body) = request.into_parts();
+    let Ok(body) = body.collect().await else { return json_answer(StatusCode::BAD_REQUEST, "{}") };
+    let Some(asked) = dialect::read(&head.method, &head.uri, &head.headers, &body.to_bytes()) else {
+        world.wrong(format!("nobody understands {} {}", head.method, head.uri));
+        return json_answer(StatusCode::NOT_FOUND, "{}");
+    };
+    let Asked { dialect, kind, id, .. } = &asked;
+    match kind {
+        Kind::Get if !id.starts_with("get-") => {
+            sleep(THINKING).await;
+            return no_such_task(&asked);
         }
-        "SendMessage" => {
-            let id = text("/params/message/messageId");
-            world.works_on(&id);
-            sleep(Duration::from_millis(world.chance(&id, 400))).await;
-            json_answer(200, unary(&world, &id))
+        Kind::Get => sleep(Duration::from_millis(world.chance(id, 300))).await,
+        Kind::Send => {
+            world.works_on(id);
+            sleep(Duration::from_millis(world.chance(id, 400))).await;
         }
-        "SendStreamingMessage" => {
-            let id = text("/params/message/messageId");
-            world.works_on(&id);
-            stream(events(&world, &id))
+        Kind::Stream => {
+            world.works_on(id);
+            return stream(world, *dialect, id.clone()).await;
         }
-        _ => json_answer(404, "{}".into()),
+    }
+    world.completes(id);
+    let whole = answers::unary(&world, *dialect, *kind, id);
+    if dialect.is_grpc() { grpc([Ok(Frame::data(whole)), Ok(trailers())]) } else { json_answer(StatusCode::OK, whole) }
+}
+
+/// As each dialect says it, for the task of a probe.
+fn no_such_task(asked: &Asked) -> Answer {
+    let error = json!({"code": -32001, "message": "no such task"});
+    match asked.dialect {
+        Dialect::Rpc | Dialect::RpcV03 => {
+            let answer = json!({"jsonrpc": "2.0", "id": asked.rpc_id, "error": error});
+            json_answer(StatusCode::OK, answer.to_string())
+        }
+        Dialect::Rest => {
+            let details = json!([{
+                "@type": "type.googleapis.com/google.rpc.ErrorInfo",
+                "reason": "TASK_NOT_FOUND", "domain": "a2a-protocol.org",
+            }]);
+            let error = json!({"code": 404, "status": "NOT_FOUND", "message": "no such task", "details": details});
+            json_answer(StatusCode::NOT_FOUND, json!({"error": error}).to_string())
+        }
+        Dialect::RestV03 => json_answer(StatusCode::NOT_FOUND, error.to_string()),
+        Dialect::Grpc | Dialect::GrpcV03 => {
+            let mut answer = grpc([]);
+            answer.headers_mut().insert("grpc-status", HeaderValue::from_static("5"));
+            answer
+        }
     }
 }
 
-fn stream(events: Vec<String>) -> Answer {
-    let (feed, fed) = mpsc::channel::<Bytes>(1);
+type Frames = Result<Frame<Bytes>, a2a_guard::BoxError>;
+
+fn trailers() -> Frame<Bytes> {
+    let mut trailers = HeaderMap::new();
+    trailers.insert("grpc-status", HeaderValue::from_static("0"));
+    Frame::trailers(trailers)
+}
+
+fn grpc<const N: usize>(frames: [Frames; N]) -> Answer {
+    let mut answer = Response::new(StreamBody::new(tokio_stream::iter(frames)).boxed_unsync());
+    answer.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/grpc"));
+    answer
+}
+
+/// Some streams have their head at once, others only with their first event; and events come in pieces.
+async fn stream(world: World, dialect: Dialect, id: String) -> Answer {
+    let before = Duration::from_millis(world.chance(&format!("{id}/before"), 800));
+    let head_first = world.chance(&format!("{id}/head"), 2) == 0;
+    if !head_first {
+        sleep(before).await;
+    }
+    let (feed, fed) = mpsc::channel::<Frames>(1);
     tokio::spawn(async move {
-        for event in events {
-            if feed.send(event.into()).await.is_err() {
+        if head_first {
+            sleep(before).await;
+        }
+        let events = answers::events(&world, dialect, &id);
+        let last = events.len() - 1;
+        for (nth, mut event) in events.into_iter().enumerate() {
+            let cut =
+                usize::try_from(world.chance(&format!("{id}/cut/{nth}"), 2 * event.len() as u64)).expect("it fits");
+            if cut < event.len() {
+                if feed.send(Ok(Frame::data(event.split_to(cut)))).await.is_err() {
+                    return;
+                }
+                sleep(PACE / 4).await;
+            }
+            if nth == last {
+                world.completes(&id);
+            }
+            if feed.send(Ok(Frame::data(event))).await.is_err() {
                 return;
             }
             sleep(PACE).await;
         }
+        if dialect.is_grpc() {
+            // Whoever is gone does not miss them.
+            let _ = feed.send(Ok(trailers())).await;
+        }
     });
-    let frames = tokio_stream::wrappers::ReceiverStream::new(fed);
-    let frames = tokio_stream::StreamExt::map(frames, |data| Ok(http_body::Frame::data(data)));
-    let mut response = Response::new(StreamBody::new(frames).boxed_unsync());
-    response.headers_mut().insert("content-type", http::HeaderValue::from_static("text/event-stream"));
+    let mut response = Response::new(StreamBody::new(tokio_stream::wrappers::ReceiverStream::new(fed)).boxed_unsync());
+    let media = if dialect.is_grpc() { "application/grpc" } else { "text/event-stream" };
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(media));
     response
-}
-
-fn result(result: &Value) -> String {
-    json!({"jsonrpc": "2.0", "id": 1, "result": result}).to_string()
-}
-
-fn task(id: &str, state: &str) -> Value {
-    json!({"id": format!("task-{id}"), "contextId": "c", "status": {"state": state}})
-}
-
-/// The answer to a call that is no stream: up to 100 kB of it.
-pub(crate) fn unary(world: &World, id: &str) -> String {
-    let mut task = task(id, "TASK_STATE_COMPLETED");
-    let size = usize::try_from(world.chance(id, 100_000)).expect("it fits");
-    task["metadata"] = json!({"text": "t".repeat(size)});
-    if id.starts_with("get-") { result(&task) } else { result(&json!({"task": task})) }
-}
-
-/// The events of a stream: a task, some artifacts, the end.
-pub(crate) fn events(world: &World, id: &str) -> Vec<String> {
-    let event = |value: &Value| format!("data: {}\n\n", result(value));
-    let mut events = vec![event(&json!({"task": task(id, "TASK_STATE_WORKING")}))];
-    for part in 0..3 + world.chance(id, 8) {
-        let size = usize::try_from(world.chance(&format!("{id}/{part}"), 20_000)).expect("it fits");
-        let artifact = json!({"artifactId": format!("a-{part}"), "parts": [{"text": "p".repeat(size)}]});
-        events.push(event(
-            &json!({"artifactUpdate": {"taskId": format!("task-{id}"), "contextId": "c", "artifact": artifact}}),
-        ));
-    }
-    let status = json!({"state": "TASK_STATE_COMPLETED"});
-    events.push(event(&json!({"statusUpdate": {"taskId": format!("task-{id}"), "contextId": "c", "status": status}})));
-    events
 }

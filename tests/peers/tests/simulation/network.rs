@@ -10,7 +10,10 @@ use std::{
     time::Duration,
 };
 
-use a2a_guard::{BoxError, CallBody};
+use a2a_guard::{
+    BoxError, CallBody,
+    card_consistency::{CardStore, NegativeTtl},
+};
 use bytes::Bytes;
 use http::{Request, Response, Uri};
 use http_body_util::{Full, combinators::UnsyncBoxBody};
@@ -29,6 +32,8 @@ use hyper_util::{
 use tower::Service;
 use turmoil::net::{TcpListener, TcpStream};
 
+use crate::world::World;
+
 /// What a server answers.
 pub(crate) type Answer = Response<UnsyncBoxBody<Bytes, BoxError>>;
 
@@ -45,6 +50,18 @@ where
     // A connection of which nothing comes any more is given up, or all streams to come would be lost with it.
     builder.http2_keep_alive_interval(Duration::from_millis(500)).http2_keep_alive_timeout(Duration::from_secs(1));
     builder.build(Connector)
+}
+
+/// Cards, from the host of all of them.
+pub(crate) fn cards() -> Result<CardStore, Box<dyn std::error::Error>> {
+    let soon = Duration::from_millis(300);
+    let store = CardStore::builder(client::<CallBody<Full<Bytes>>>(false))
+        .location_template("http://cards/{host}/agent-card.json")
+        .legacy_location(false)
+        .fetch_timeout(Duration::from_secs(1))
+        .negative_ttl(NegativeTtl::default().failed(soon).failed_max(soon))
+        .build()?;
+    Ok(store)
 }
 
 /// Dials the host that a URI names.
@@ -96,14 +113,19 @@ impl Write for Socket {
 }
 
 /// Serves HTTP/1.1 and HTTP/2 on port 80, until its host crashes.
-pub(crate) async fn serve<F>(answer: impl Fn(Request<Incoming>) -> F + Clone + Send + 'static) -> turmoil::Result
+pub(crate) async fn serve<F>(
+    world: World,
+    name: &'static str,
+    answer: impl Fn(Request<Incoming>) -> F + Clone + Send + 'static,
+) -> turmoil::Result
 where
     F: Future<Output = Answer> + Send + 'static,
 {
     let listener = TcpListener::bind((Ipv4Addr::UNSPECIFIED, 80)).await?;
+    let reset = world.reset(name);
     loop {
         let (socket, _) = listener.accept().await?;
-        let answer = answer.clone();
+        let (answer, reset) = (answer.clone(), reset.clone());
         let service = hyper::service::service_fn(move |request| {
             let answer = answer(request);
             async move { Ok::<_, Infallible>(answer.await) }
@@ -112,8 +134,11 @@ where
             let mut builder = Builder::new(TokioExecutor::new());
             builder.http1().timer(TokioTimer::new());
             builder.http2().timer(TokioTimer::new());
-            // However it ends: its caller may be gone.
-            let _ = builder.serve_connection(TokioIo::new(socket), service).await;
+            tokio::select! {
+                // However it ends: its caller may be gone.
+                _ = builder.serve_connection(TokioIo::new(socket), service) => {}
+                () = reset.notified() => {}
+            }
         });
     }
 }
