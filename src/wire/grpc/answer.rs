@@ -1,5 +1,6 @@
 //! What an answer's fields mean. The table of field numbers stands in the [module's](super) documentation.
 
+use super::utf8::Utf8;
 use super::varint::Malformed;
 use super::walk::{Reader, Scope, Slot, Take};
 use crate::wire::judge::{Facts, Flaw, PayloadKind};
@@ -62,11 +63,20 @@ pub(super) struct AnswerReader {
     texts: [bool; 2],
     has_status: bool,
     has_content: bool,
+    /// Of the text that is coming.
+    utf8: Utf8,
 }
 
 impl AnswerReader {
     pub(super) fn new(expected: GrpcExpected) -> Self {
-        Self { expected, facts: Facts::default(), texts: [false; 2], has_status: false, has_content: false }
+        Self {
+            expected,
+            facts: Facts::default(),
+            texts: [false; 2],
+            has_status: false,
+            has_content: false,
+            utf8: Utf8::default(),
+        }
     }
 
     /// What the message says, as far as it came.
@@ -230,28 +240,30 @@ impl Reader for AnswerReader {
         if first && last && (place.is(piece) || (piece.is_ascii() && place.set_short(piece))) {
             return Ok(());
         }
-        take_text(place, piece, first, last)
+        take_text(place, &mut self.utf8, piece, first, last)
     }
 }
 
-/// Collects a string, which until its last piece is one that was cut, and which has to be UTF-8 (Protocol Buffers, "Scalar Value Types").
+/// Collects a string, which until its last piece is one that was cut, and which has to be UTF-8 (Protocol Buffers, "Scalar
+/// Value Types"), also where it is longer than what is kept of it.
 #[inline]
-pub(super) fn take_text(place: &mut SmallText, piece: &[u8], first: bool, last: bool) -> Result<(), Malformed> {
+pub(super) fn take_text(
+    place: &mut SmallText,
+    utf8: &mut Utf8,
+    piece: &[u8],
+    first: bool,
+    last: bool,
+) -> Result<(), Malformed> {
     if first {
         place.clear();
+        *utf8 = Utf8::default();
     }
-    place.push_part(piece, last);
-    // Of one that was cut the end is not known.
-    if last && !place.is_truncated() && !is_utf8(place.as_bytes()) {
+    if !utf8.read(piece, last) {
         place.clear();
         return Err("a string that is no UTF-8");
     }
+    place.push_part(piece, last);
     Ok(())
-}
-
-#[inline]
-fn is_utf8(text: &[u8]) -> bool {
-    text.is_ascii() || std::str::from_utf8(text).is_ok()
 }
 
 fn state_of(number: u32, dialect: GrpcDialect) -> Option<TaskState> {

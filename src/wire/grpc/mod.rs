@@ -57,6 +57,7 @@ pub mod stream;
 mod tests;
 pub mod timeout;
 pub mod unary;
+mod utf8;
 mod varint;
 mod walk;
 

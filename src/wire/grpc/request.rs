@@ -1,6 +1,7 @@
 //! Reads an outgoing request: tenant, task, context, and whether its answer may wait.
 
 use super::frame::{Framing, Part};
+use super::utf8::Utf8;
 use super::varint::Malformed;
 use super::walk::{Reader, Scope, Slot, Take, Walk};
 use crate::wire::request::{RequestFacts, prefer};
@@ -116,6 +117,7 @@ impl GrpcRequestScan {
                 facts: RequestFacts::default(),
                 key: SmallText::default(),
                 string: SmallText::default(),
+                utf8: Utf8::default(),
                 in_message: false,
                 skill_rank: 0,
                 region_rank: 0,
@@ -178,6 +180,8 @@ struct RequestReader {
     /// Of the entry of metadata that is being read.
     key: SmallText,
     string: SmallText,
+    /// Of the text that is coming.
+    utf8: Utf8,
     /// Whose metadata they are.
     in_message: bool,
     skill_rank: u8,
@@ -253,7 +257,7 @@ impl Reader for RequestReader {
             STRING => &mut self.string,
             _ => &mut self.facts.task_id,
         };
-        super::answer::take_text(place, piece, first, last)?;
+        super::answer::take_text(place, &mut self.utf8, piece, first, last)?;
         if slot == TASK_NAME && last {
             let name = std::mem::take(&mut self.facts.task_id);
             if let Some(id) = name.as_bytes().strip_prefix(b"tasks/") {

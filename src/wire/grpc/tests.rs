@@ -243,6 +243,36 @@ fn hostile_bytes_are_refused() {
     );
 }
 
+/// Readers of proto3 decode the whole of a string, however little of it is kept here.
+#[test]
+fn of_a_long_string_all_is_utf8() {
+    const LENGTH: usize = 1500;
+    let not = malformed("a string that is no UTF-8");
+    let letters = [&b"\xc3\xa9"[..], b"\xe2\x82\xac", b"\xf0\x9f\xa6\x80"];
+    let wrong = [
+        &b"\xff"[..],
+        b"\x80",             // goes on with what did not begin
+        b"\xc0\x80",         // longer than need be
+        b"\xed\xa0\x80",     // a surrogate
+        b"\xf4\x90\x80\x80", // beyond Unicode
+        b"\xe2\x82",
+        b"\xf0\x9f\xa6",
+    ];
+    for (letter, is_letter) in letters.into_iter().map(|it| (it, true)).chain(wrong.into_iter().map(|it| (it, false))) {
+        // At the beginning, through the place where what is kept ends, behind it, and at the end.
+        for at in [0, 92, 1021, 1022, 1023, 1024, 1300, LENGTH - letter.len()] {
+            let mut id = vec![b'x'; LENGTH];
+            id[at..at + letter.len()].copy_from_slice(letter);
+            let task = Message::new().bytes(1, &id).message(3, Message::new().number(1, 3));
+            let end = of_some(Message::new().message(1, task).as_bytes());
+            assert_eq!(end, if is_letter { GrpcEnd::Message } else { not }, "{letter:x?} at {at}");
+        }
+    }
+    // One that goes on behind the end of the string.
+    let task = Message::new().bytes(1, &[&[b'x'; LENGTH][..], b"\xe2\x82"].concat()).bytes(2, b"\xac");
+    assert_eq!(of_some(Message::new().message(1, task).as_bytes()), not);
+}
+
 #[test]
 fn ends_of_a_unary_answer() {
     let one = framed(Message::new().message(1, task(3)).as_bytes());
