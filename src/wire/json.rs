@@ -211,7 +211,7 @@ impl Default for JsonScanner {
 }
 
 /// Where a string ends whose content begins at `at`: the place behind its closing quote, if that is there and nothing before it is wrong.
-#[inline]
+#[inline(always)]
 pub(crate) fn end_of_string(bytes: &[u8], at: usize) -> Option<usize> {
     string::end(bytes, at).map(|quote| quote + 1)
 }

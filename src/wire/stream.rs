@@ -258,12 +258,14 @@ impl StreamJudge {
         if !self.framing.is_between_events() || self.memo.has_kept() {
             return None;
         }
-        let (consumed, known) = self.memo.repeated(bytes)?;
-        self.pass(consumed, known)
+        let consumed = self.memo.repeated(bytes)?;
+        self.pass(consumed)
     }
 
-    /// Passes over an event that is known to be valid, if it is not too large.
-    fn pass(&mut self, consumed: usize, known: Known) -> Option<Step> {
+    /// Passes over the event that was found to be like one before, if it is not too large.
+    #[inline]
+    fn pass(&mut self, consumed: usize) -> Option<Step> {
+        let known = self.memo.last_news()?;
         if self.held.saturating_add(consumed) > self.max_event {
             return None;
         }
@@ -276,8 +278,8 @@ impl StreamJudge {
     /// Goes on with an event whose beginning was kept, as long as that may be like one before.
     fn go_on_with_kept(&mut self, bytes: &[u8], id: &JsonRpcId) -> Option<Step> {
         match self.memo.go_on(bytes) {
-            GoneOn::Repeated(consumed, known) => {
-                if let Some(step) = self.pass(consumed, known) {
+            GoneOn::Repeated(consumed) => {
+                if let Some(step) = self.pass(consumed) {
                     self.memo.forget_kept();
                     return Some(step);
                 }
@@ -304,8 +306,8 @@ impl StreamJudge {
     /// stand before something that is no event.
     fn step_events(&mut self, bytes: &[u8], blank: usize, id: &JsonRpcId) -> Step {
         if let Some(event) = self.framing.plain_event(bytes) {
-            if let Some((consumed, known)) = self.memo.repeated_widely(bytes)
-                && let Some(step) = self.pass(consumed, known)
+            if let Some(consumed) = self.memo.repeated_widely(bytes)
+                && let Some(step) = self.pass(consumed)
             {
                 return step;
             }

@@ -96,6 +96,20 @@ pub fn events(count: usize, size: usize) -> Vec<Bytes> {
         .collect()
 }
 
+/// The id of a request as official clients number theirs.
+pub const SDK_ID: &str = "b1d0a2c4-93b4-4c55-8f0e-6d7f0c1ee6f8";
+
+/// The same stream as the Python SDK writes it: for a request with such an id, in lines that end with `\r\n`.
+pub fn events_of_sdk(count: usize, size: usize) -> Vec<Bytes> {
+    let id = format!("\"{SDK_ID}\"");
+    let longer = id.len() - 1 + "\r\r".len();
+    let written = |event: &Bytes| {
+        let text = std::str::from_utf8(event).expect("an event of text");
+        Bytes::from(text.replacen(r#""id":1"#, &format!(r#""id":{id}"#), 1).replace('\n', "\r\n"))
+    };
+    events(count, size - longer).iter().map(written).collect()
+}
+
 /// A framed `SendMessageResponse` of exactly `size` bytes: the task that [`result`] has too.
 pub fn grpc_result(size: usize) -> Bytes {
     const COMPLETED: u64 = 3;
@@ -254,6 +268,15 @@ mod tests {
         let all = grpc_messages(100, 384);
         assert!(all.iter().all(|message| message.len() == 384));
         crate::ours::judge_messages(&all);
+    }
+
+    #[test]
+    fn events_of_an_sdk_are_of_their_exact_size_too() {
+        for event in events_of_sdk(40, 384) {
+            assert_eq!(event.len(), 384);
+            let data = event.strip_prefix(b"data: ").and_then(|rest| rest.strip_suffix(b"\r\n\r\n")).expect("a frame");
+            assert_eq!(serde_json::from_slice::<Value>(data).expect("JSON")["id"], SDK_ID);
+        }
     }
 
     #[test]

@@ -75,17 +75,16 @@ pub fn judge_messages(frames: &[Bytes]) {
     assert!(matches!(judge.progress(), Progress::Done), "{:?}", judge.progress());
 }
 
-/// Judges one stream.
+/// Judges the stream that answers the request with this id.
 ///
 /// # Panics
 /// If the stream does not come to its end: the corpus does.
-pub fn judge_stream(frames: &[Bytes]) {
-    let id = JsonRpcId::Number(1);
+pub fn judge_stream(frames: &[Bytes], id: &JsonRpcId) {
     let mut judge = StreamJudge::new(expected(Payload::StreamEvent), 16 << 20, true);
     for frame in frames {
         let mut rest = &frame[..];
         while !rest.is_empty() {
-            let step = judge.step(rest, &id);
+            let step = judge.step(rest, id);
             assert!(!matches!(step.kind, StepKind::Error | StepKind::Flawed(_)), "{step:?}");
             rest = rest.get(step.consumed..).unwrap_or_default();
         }

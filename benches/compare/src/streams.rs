@@ -6,7 +6,7 @@ use std::hint::black_box;
 use std::pin::pin;
 use std::sync::Arc;
 
-use a2a_guard::{Operation, TerminalStateLayer};
+use a2a_guard::{Operation, TerminalStateLayer, wire::JsonRpcId};
 use bytes::Bytes;
 use eventsource_stream::Eventsource;
 use futures_util::StreamExt;
@@ -20,7 +20,7 @@ use crate::group::{Budget, Group, Row};
 use crate::measure::{Consume, cost_of};
 use crate::ours::{self, STREAM_JUDGE, TERMINAL_STATE};
 use crate::peer::{Pause, Peer, Script};
-use crate::stacks::{self, Stacks};
+use crate::stacks::{self, Call, Stacks};
 
 const EVENTS: usize = 1_000;
 
@@ -33,16 +33,19 @@ struct Arrival {
     /// Events a frame.
     together: usize,
     pause: Pause,
+    /// Written as the Python SDK does, and not as shortly as can be.
+    is_sdk: bool,
 }
 
-/// One group for each size, then two for other ways of arriving.
+/// One group for each size, then one for each other way of arriving.
 pub fn groups() -> Vec<Group> {
-    let alone = |size| Arrival { title: "a frame each", size, together: 1, pause: Pause::Once };
+    let alone = |size| Arrival { title: "a frame each", size, together: 1, pause: Pause::Once, is_sdk: false };
     [
         alone(256),
         alone(384),
         alone(512),
         Arrival { title: "42 in a frame", together: 42, ..alone(384) },
+        Arrival { title: "as an SDK writes them", is_sdk: true, ..alone(384) },
         Arrival { title: "a frame each, Pending before each", pause: Pause::EachFrame, ..alone(384) },
     ]
     .into_iter()
@@ -96,8 +99,9 @@ fn group(arrival: Arrival) -> Group {
     let stacks = Stacks::new(
         // As many events as wanted, in one call.
         move |events| Peer(arrival.script(events)),
-        move |_| vec![stacks::named(&body, Operation::SendStreamingMessage)],
+        move |_| vec![arrival.named(&body)],
     );
+    let id = arrival.id();
     // The two lengths that are measured.
     let judged = [EVENTS, EVENTS / 2].map(|events| (events, arrival.script(events)));
     let guarded = stacks.row(TERMINAL_STATE, |peer| TerminalStateLayer::new().layer(peer)).over(PASS_THROUGH);
@@ -111,7 +115,7 @@ fn group(arrival: Arrival) -> Group {
             stacks.consumed(EVENTSOURCE, |peer| peer, Eventsources).over(PASS_THROUGH).anchor(),
             Row::new(STREAM_JUDGE, move |events| {
                 let (_, script) = judged.iter().find(|(count, _)| *count == events).expect("one of the two lengths");
-                cost_of(|| ours::judge_stream(script.frames()))
+                cost_of(|| ours::judge_stream(script.frames(), &id))
             }),
             match arrival.pause {
                 Pause::Once => guarded.budget(Budget::Nanoseconds(60.0)),
@@ -124,8 +128,21 @@ fn group(arrival: Arrival) -> Group {
 }
 
 impl Arrival {
+    fn id(self) -> JsonRpcId {
+        if self.is_sdk { JsonRpcId::Text(corpus::SDK_ID.into()) } else { JsonRpcId::Number(1) }
+    }
+
+    fn named(self, body: &Bytes) -> Call {
+        let mut request = stacks::named(body, Operation::SendStreamingMessage);
+        request.extensions_mut().insert(ours::call(Operation::SendStreamingMessage).with_id(self.id()));
+        request
+    }
+
     fn script(self, events: usize) -> Arc<Script> {
-        let events = corpus::events(events, self.size);
+        let events = match self.is_sdk {
+            true => corpus::events_of_sdk(events, self.size),
+            false => corpus::events(events, self.size),
+        };
         let frames = match self.together {
             1 => events,
             some => events.chunks(some).map(|events| events.concat().into()).collect(),

@@ -48,7 +48,7 @@ pub(super) fn skip(bytes: &[u8], mut at: usize, blocks: &mut Blocks<'_>) -> usiz
 }
 
 /// Where the content ends that begins at `at`: the place of the closing quote, if it is there and nothing before it is wrong.
-#[inline]
+#[inline(always)]
 pub(super) fn end(bytes: &[u8], mut at: usize) -> Option<usize> {
     let mut blocks = Blocks::from(bytes, at);
     loop {

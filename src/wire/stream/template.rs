@@ -62,10 +62,10 @@ impl<N> Default for Template<N> {
 }
 
 impl<N: Copy> Template<N> {
-    /// Is there an event at the start of `bytes` that differs from the sample only where others did? Gives its length and its news.
-    #[inline]
-    pub(super) fn find(&mut self, bytes: &[u8]) -> Option<(usize, N)> {
-        let news = self.news?;
+    /// Is there an event at the start of `bytes` that differs from the sample only where others did? Gives its length.
+    #[inline(always)]
+    pub(super) fn find(&mut self, bytes: &[u8]) -> Option<usize> {
+        self.news?;
         let (mut at, mut from) = (0, 0);
         let mut open = self.open;
         while open != 0 {
@@ -84,13 +84,19 @@ impl<N: Copy> Template<N> {
             return None;
         }
         self.uses = self.uses.saturating_add(1);
-        Some((at + last.len(), news))
+        Some(at + last.len())
+    }
+
+    /// The same, where it need not be done with each event.
+    #[inline(never)]
+    pub(super) fn find_apart(&mut self, bytes: &[u8]) -> Option<usize> {
+        self.find(bytes)
     }
 
     /// The same, wherever it differs in what nobody asks about. From then on it may differ there.
-    pub(super) fn find_widely(&mut self, bytes: &[u8]) -> Option<(usize, N)> {
+    pub(super) fn find_widely(&mut self, bytes: &[u8]) -> Option<usize> {
         let open = std::mem::replace(&mut self.open, self.all);
-        let found = self.find(bytes);
+        let found = self.find_apart(bytes);
         self.open = open;
         if found.is_some() {
             self.open |= self.differing(bytes);
@@ -103,7 +109,7 @@ impl<N: Copy> Template<N> {
         let (mut at, mut from, mut differing) = (0, 0, 0);
         for (bit, hole) in self.holes_there() {
             at += hole.start - from;
-            let end = end_of(bytes, at, self.lines & bit != 0).unwrap_or(at);
+            let end = end_of_apart(bytes, at, self.lines & bit != 0).unwrap_or(at);
             from = hole.end;
             if bytes.get(at..end) != self.sample.get(hole) {
                 differing |= bit;
@@ -125,7 +131,7 @@ impl<N: Copy> Template<N> {
             if !rest.starts_with(before) {
                 return before.starts_with(rest);
             }
-            let Some(end) = end_of(bytes, at + before.len(), self.lines & bit != 0) else { return true };
+            let Some(end) = end_of_apart(bytes, at + before.len(), self.lines & bit != 0) else { return true };
             (at, from) = (end, hole.end);
         }
         let (rest, last) = (bytes.get(at..).unwrap_or_default(), self.sample.get(from..).unwrap_or_default());
@@ -149,16 +155,16 @@ impl<N: Copy> Template<N> {
         let (mut at, mut fed) = (event.data.start, event.data.start);
         while learning.has_room
             && let Some(quote) = memchr::memchr(b'"', data.get(at..).unwrap_or_default()).map(|found| at + found)
-            && let Some(end) = end_of_string(data, quote + 1)
+            && let Some(end) = end_of_apart(data, quote + 1, false)
         {
-            at = end;
+            at = end + 1;
             if !is_value(data, quote) {
                 continue;
             }
             judge.feed(data.get(fed..=quote).unwrap_or_default());
             fed = quote + 1;
             if judge.ignores_this_string() {
-                learning.hole(fed..end - 1, false);
+                learning.hole(fed..end, false);
             }
         }
         judge.feed(data.get(fed..).unwrap_or_default());
@@ -175,8 +181,10 @@ impl<N: Copy> Template<N> {
         self.uses
     }
 
-    pub(super) fn is_known(&self) -> bool {
-        self.news.is_some()
+    /// What all such events say, once it is known.
+    #[inline]
+    pub(super) fn news(&self) -> Option<N> {
+        self.news
     }
 
     /// What the event says that was learnt of, which was judged and is valid.
@@ -243,6 +251,11 @@ fn end_of(bytes: &[u8], at: usize, is_line: bool) -> Option<usize> {
     }
     // The search goes by all of the bytes: where few are left, it looks back.
     end_of_string(bytes, at).map(|behind| behind - 1)
+}
+
+#[inline(never)]
+fn end_of_apart(bytes: &[u8], at: usize, is_line: bool) -> Option<usize> {
+    end_of(bytes, at, is_line)
 }
 
 /// Is the string whose opening quote is at `quote` a member's value, or the first of an array?

@@ -1,5 +1,6 @@
 //! The core alone: what judges bytes, over whole answers of 64 KiB and over events.
 
+use a2a_guard::wire::JsonRpcId;
 use a2a_guard_compare::{
     corpus::{self, Filling},
     ours,
@@ -20,7 +21,11 @@ pub(crate) fn rows() -> Vec<Row> {
         judged("judge: 64 KiB of nothing but structure", structure()),
         Row::new("judge: SSE, events of 384 B", "event", EVENTS, |events| {
             let frames = corpus::events(events, 384);
-            counted(|| ours::judge_stream(&frames));
+            counted(|| ours::judge_stream(&frames, &JsonRpcId::Number(1)));
+        }),
+        Row::new("judge: SSE, events of 384 B as an SDK writes them", "event", EVENTS, |events| {
+            let (frames, id) = (corpus::events_of_sdk(events, 384), JsonRpcId::Text(corpus::SDK_ID.into()));
+            counted(|| ours::judge_stream(&frames, &id));
         }),
         Row::new("judge: gRPC, messages of 384 B", "message", EVENTS, |messages| {
             let frames = corpus::grpc_messages(messages, 384);
