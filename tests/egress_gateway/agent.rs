@@ -26,12 +26,10 @@ use tokio::{
     time::sleep,
 };
 
-use crate::messages;
-
-#[path = "dialect.rs"]
-mod dialect;
-
-use dialect::{Binding, Dialect};
+use crate::{
+    dialect::{Binding, Dialect},
+    messages,
+};
 
 /// How the agent is reached, and what it was asked.
 pub(crate) struct Agent {
