@@ -34,7 +34,9 @@
 //! | GRPC | a head that is its own trailers (§10.6) | trailers |
 //!
 //! In answers to calls of 0.3 or older, JSON-RPC's `data` is an object (`{"details": […]}`), and HTTP+JSON has
-//! `{"code", "message", "data"}` with a JSON-RPC code, like the servers of that version. An HTTP+JSON call counts as 0.3 if
+//! `{"code", "message", "data"}` with a JSON-RPC code, like the servers of that version. A stream over JSON-RPC whose
+//! caller names `text/event-stream` in its `Accept`, and no JSON, is such a stream then even before the head, with the error
+//! as its one event: those servers begin their streams at once, and the SDKs' clients read no other answer to one. An HTTP+JSON call counts as 0.3 if
 //! neither it nor its card names a version (§3.6).
 //!
 //! # The peer's own refusals
