@@ -1,5 +1,5 @@
 //! What nothing else says of the sources: tests in a file that no module names, or in an example, are never run; a module's
-//! page lacks an example; what a feature adds does not say so.
+//! page lacks an example; what a feature adds does not say so; a link of the front page leads nowhere.
 
 use std::{
     fs,
@@ -106,5 +106,31 @@ fn what_a_feature_adds_says_so() {
         let feature = attributes.split("#[cfg(").nth(1).and_then(|rest| rest.split(")]").next());
         let Some(feature) = feature else { continue };
         assert!(attributes.contains(&format!("#[cfg_attr(docsrs, doc(cfg({feature})))]")), "{name}: {attributes}");
+    }
+}
+
+/// The README is the front page of the documentation too, where no other file of the repository is.
+#[test]
+fn the_front_page_links_to_itself_and_to_the_web() {
+    let readme = include_str!("../README.md");
+    let mut anchors: Vec<String> = Vec::new();
+    let mut is_code = false;
+    for line in readme.lines() {
+        is_code ^= line.starts_with("```");
+        if let Some(heading) = line.strip_prefix('#').filter(|_| !is_code) {
+            let words = heading.trim_start_matches('#').trim().to_lowercase();
+            let kept = words.chars().filter(|c| c.is_alphanumeric() || [' ', '-', '_'].contains(c));
+            anchors.push(kept.map(|c| if c == ' ' { '-' } else { c }).collect());
+        }
+    }
+    let links: Vec<_> =
+        readme.split("](").skip(1).filter_map(|rest| rest.split_once(')')).map(|(link, _)| link).collect();
+    assert!(links.len() > 20, "{links:?}");
+    for link in links {
+        let leads = match link.strip_prefix('#') {
+            Some(anchor) => anchors.iter().any(|known| known == anchor),
+            None => link.starts_with("https://"),
+        };
+        assert!(leads, "{link}");
     }
 }
