@@ -28,6 +28,7 @@ pub mod retry;
 pub mod signatures;
 pub mod terminal_state;
 #[cfg(feature = "tonic")]
+#[cfg_attr(docsrs, doc(cfg(feature = "tonic")))]
 pub mod tonic;
 mod transport;
 pub mod wire;

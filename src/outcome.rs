@@ -1,4 +1,36 @@
 //! How calls end, in a closed vocabulary. The words are stable: use them as metric labels.
+//!
+//! ```
+//! use a2a_guard::{CallLayer, Outcome, TerminalStateLayer};
+//! # use a2a_guard::CallBody;
+//! # use bytes::Bytes;
+//! # use http_body_util::Full;
+//! use std::sync::{Arc, Mutex};
+//! use tower::{ServiceBuilder, ServiceExt};
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let client = tower::service_fn(|_: http::Request<CallBody<Full<Bytes>>>| async {
+//! #     let page = http::Response::builder().header("content-type", "text/html");
+//! #     Ok::<_, std::convert::Infallible>(page.body(Full::<Bytes>::from("<html>")).unwrap())
+//! # });
+//! let words = Arc::new(Mutex::new(Vec::new()));
+//! let observer = {
+//!     let words = Arc::clone(&words);
+//!     move |outcome: &Outcome<'_>| words.lock().unwrap().push(format!("{}/{}", outcome.kind(), outcome.class()))
+//! };
+//! // An agent behind a sign-in page.
+//! let agent = ServiceBuilder::new()
+//!     .layer(CallLayer::new())
+//!     .layer(TerminalStateLayer::builder().observe(observer).build()?)
+//!     .service(client);
+//! let call = r#"{"jsonrpc":"2.0","id":1,"method":"GetTask","params":{"id":"t-1"}}"#;
+//! let request = http::Request::post("https://agent.example.com/a2a").body(Full::from(call))?;
+//! assert!(agent.oneshot(request).await.is_err());
+//! assert_eq!(*words.lock().unwrap(), ["broken/wrong_media_type"]);
+//! # Ok(())
+//! # }
+//! ```
 
 use std::{fmt, sync::Arc, time::Duration};
 

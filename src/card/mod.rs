@@ -12,6 +12,24 @@
 //! | find the interface that a call goes to | [`AgentCard::interface_for`] |
 //! | match what the call needs | [`AgentCard::check_operation`], [`AgentCard::check_extensions`] |
 //! | compare both sides as values | [`negotiate()`] |
+//!
+//! ```
+//! use a2a_guard::card::AgentCard;
+//! use a2a_guard::{Binding, Capability};
+//!
+//! let card = AgentCard::read(
+//!     br#"{"name":"translator","description":"translates","version":"1","skills":[],"defaultInputModes":["text/plain"],
+//!         "defaultOutputModes":["text/plain"],"capabilities":{"streaming":true},"supportedInterfaces":[
+//!         {"url":"https://agent.example.com/a2a","protocolBinding":"JSONRPC","protocolVersion":"1.0"}]}"#,
+//! )?;
+//! assert!(card.declares(Capability::Streaming) && !card.declares(Capability::PushNotifications));
+//! assert!(card.interfaces().iter().any(|interface| interface.binding().known() == Some(Binding::JsonRpc)));
+//! // It says less than it should, and is understood all the same.
+//! assert!(!card.warnings().is_empty());
+//! // A page is none.
+//! assert!(AgentCard::read(b"<html>").is_err());
+//! # Ok::<(), a2a_guard::card::CardFlaw>(())
+//! ```
 
 mod agent_card;
 mod details;

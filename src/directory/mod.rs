@@ -23,6 +23,35 @@
 //! Fit, verification, trust, latency, id, in this order; peers that were found to claim too much come last. All of it is a
 //! function of what is registered, the evidence, the time and the number of the call, so replicas with the same evidence
 //! agree.
+//!
+//! # Example
+//!
+//! ```
+//! use a2a_guard::card_consistency::CardStore;
+//! use a2a_guard::directory::{Directory, Need};
+//! # use bytes::Bytes;
+//! # use http_body_util::Full;
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # const CARD: &str = r#"{"name":"a","description":"a","version":"1","capabilities":{},
+//! #     "skills":[{"id":"translate","name":"Translate","description":"translates letters","tags":["text"]}],
+//! #     "defaultInputModes":["text/plain"],"defaultOutputModes":["text/plain"],"supportedInterfaces":[
+//! #     {"url":"https://agent.example.com/a2a","protocolBinding":"JSONRPC","protocolVersion":"1.0"}]}"#;
+//! # let client = tower::service_fn(|_: http::Request<Full<Bytes>>| async {
+//! #     let card = http::Response::builder().header("content-type", "application/json");
+//! #     Ok::<_, std::convert::Infallible>(card.body(Full::<Bytes>::from(CARD)).unwrap())
+//! # });
+//! let cards = CardStore::builder(client).build()?;
+//! let directory = Directory::builder(cards).low_risk_skills(["translate"]).build();
+//! let peer = directory.publish(&"https://agent.example.com/a2a".parse()?, "team-a").await?;
+//!
+//! let decision = directory.find(&Need::skill("translate"));
+//! assert_eq!(decision.best().map(|best| &best.peer), Some(&peer));
+//! assert!(directory.find(&Need::skill("pay")).best().is_none());
+//! # Ok(())
+//! # }
+//! ```
 
 mod acts;
 mod audit;

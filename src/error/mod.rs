@@ -1,4 +1,33 @@
 //! How calls fail: one error type for the whole crate, with everything that an operator or a retry policy needs.
+//!
+//! ```
+//! use a2a_guard::{CallError, CallLayer, Class, OutcomeKind, Retry, TerminalStateLayer};
+//! # use a2a_guard::CallBody;
+//! # use bytes::Bytes;
+//! # use http_body_util::Full;
+//! use tower::{ServiceBuilder, ServiceExt};
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let client = tower::service_fn(|_: http::Request<CallBody<Full<Bytes>>>| async {
+//! #     let busy = http::Response::builder().status(503).header("retry-after", "7");
+//! #     Ok::<_, std::convert::Infallible>(busy.body(Full::<Bytes>::from("busy")).unwrap())
+//! # });
+//! // An agent that is busy.
+//! let agent = ServiceBuilder::new().layer(CallLayer::new()).layer(TerminalStateLayer::new()).service(client);
+//! let call = r#"{"jsonrpc":"2.0","id":1,"method":"GetTask","params":{"id":"t-1"}}"#;
+//! let request = http::Request::post("https://agent.example.com/a2a").body(Full::from(call))?;
+//! let error: CallError = agent.oneshot(request).await.unwrap_err();
+//!
+//! // What happened, and what can be done about it.
+//! assert_eq!((error.outcome(), error.class()), (OutcomeKind::Refused, Class::Unavailable));
+//! assert_eq!((error.retry(), error.retry_after().map(|after| after.as_secs())), (Retry::After, Some(7)));
+//! assert_eq!((error.task_id(), error.shape().to_string()), (Some("t-1"), "GetTask over JSONRPC 1.0".to_owned()));
+//! // One line for an operator.
+//! assert!(error.to_string().starts_with("refused/unavailable: "));
+//! # Ok(())
+//! # }
+//! ```
 
 mod card;
 mod display;

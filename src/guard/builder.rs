@@ -38,6 +38,51 @@ struct Plain {
     limits: Limits,
     ending: TerminalStateBuilder,
     strict: bool,
+    given: Given,
+}
+
+/// Which parts were given, and which of them twice: the first would be dropped without a word.
+#[derive(Default)]
+struct Given {
+    parts: Vec<Part>,
+    twice: Option<Part>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Part {
+    Observer,
+    Cards,
+    Availability,
+    Retry,
+}
+
+impl Given {
+    fn note(&mut self, part: Part) {
+        if self.parts.contains(&part) {
+            self.twice = Some(part);
+        }
+        self.parts.push(part);
+    }
+
+    fn check(&self) -> Result<(), GuardError> {
+        let (setting, why) = match self.twice {
+            None => return Ok(()),
+            Some(Part::Observer) => (
+                "observe",
+                "is called twice, and one of the observers would hear of nothing: combine them, as in observe(a.and(b))",
+            ),
+            Some(Part::Cards) => {
+                ("cards", "is set twice, by cards(client) or card_store(store): leave one of them out")
+            }
+            Some(Part::Availability) => ("availability", "is called twice: leave one of the layers out"),
+            Some(Part::Retry) => (
+                "retry",
+                "is called twice, and there is one place: give it both layers, as in \
+                 retry(ServiceBuilder::new().layer(outer).layer(inner).into_inner())",
+            ),
+        };
+        Err(GuardError::new(setting, why))
+    }
 }
 
 impl GuardBuilder {
@@ -50,6 +95,7 @@ impl GuardBuilder {
                 limits: Limits::default(),
                 ending: TerminalStateLayer::builder(),
                 strict: false,
+                given: Given::default(),
             },
             observer: (),
             cards: NoCards,
@@ -124,7 +170,8 @@ impl<O, C, R, P, M> GuardBuilder<O, C, R, P, M> {
     where
         T: Observe,
     {
-        let Self { plain, observer: _, cards, card_settings, probes, retrying } = self;
+        let Self { mut plain, observer: _, cards, card_settings, probes, retrying } = self;
+        plain.given.note(Part::Observer);
         GuardBuilder { plain, observer, cards, card_settings, probes, retrying }
     }
 
@@ -175,7 +222,8 @@ impl<O, C, R, P, M> GuardBuilder<O, C, R, P, M> {
     }
 
     fn with_cards(self, cards: Cards) -> GuardBuilder<O, Cards, R, P, M> {
-        let Self { plain, observer, cards: _, card_settings, probes, retrying } = self;
+        let Self { mut plain, observer, cards: _, card_settings, probes, retrying } = self;
+        plain.given.note(Part::Cards);
         GuardBuilder { plain, observer, cards, card_settings, probes, retrying }
     }
 
@@ -230,7 +278,8 @@ impl<O, C, R, P, M> GuardBuilder<O, C, R, P, M> {
     /// The guard's observer is told of the calls that the layer ends; a layer with an observer of its own is refused by
     /// [`build`](Self::build).
     pub fn availability<T>(self, layer: ProbeCacheLayer<T>) -> GuardBuilder<O, C, R, ProbeCacheLayer<T>, M> {
-        let Self { plain, observer, cards, card_settings, probes: _, retrying } = self;
+        let Self { mut plain, observer, cards, card_settings, probes: _, retrying } = self;
+        plain.given.note(Part::Availability);
         GuardBuilder { plain, observer, cards, card_settings, probes: layer, retrying }
     }
 
@@ -241,7 +290,8 @@ impl<O, C, R, P, M> GuardBuilder<O, C, R, P, M> {
     /// If such a layer fails by itself, the observer is told only when nothing can have been sent: of a call that tower
     /// sheds (feature `tower`). A timeout in it drops the call below, which is then `abandoned`.
     pub fn retry<T>(self, layer: T) -> GuardBuilder<O, C, R, P, T> {
-        let Self { plain, observer, cards, card_settings, probes, retrying: _ } = self;
+        let Self { mut plain, observer, cards, card_settings, probes, retrying: _ } = self;
+        plain.given.note(Part::Retry);
         GuardBuilder { plain, observer, cards, card_settings, probes, retrying: layer }
     }
 
@@ -249,8 +299,8 @@ impl<O, C, R, P, M> GuardBuilder<O, C, R, P, M> {
     ///
     /// # Errors
     ///
-    /// If bounds contradict each other, a setting needs a part that is not there, or a part is set to something
-    /// impossible. The error names the setting and the fix.
+    /// If bounds contradict each other, a setting needs a part that is not there, a part is set to something impossible, or a
+    /// part is given twice. The error names the setting and the fix.
     pub fn build(self) -> Result<Guard<O, C::Layer, P::Layer, M>, GuardError>
     where
         O: Observe,
@@ -258,7 +308,8 @@ impl<O, C, R, P, M> GuardBuilder<O, C, R, P, M> {
         P: ProbePart<O>,
     {
         let Self { plain, observer, cards, card_settings, probes, retrying } = self;
-        let Plain { origin, upstream, naming, limits, ending, strict } = plain;
+        let Plain { origin, upstream, naming, limits, ending, strict, given } = plain;
+        given.check()?;
         let observer = Arc::new(observer);
         let ending = ending.limits(limits).strict(strict).observe(Arc::clone(&observer)).build()?;
         let totals = Arc::new(ending.totals());

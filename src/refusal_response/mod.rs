@@ -34,7 +34,9 @@
 //! | GRPC | a head that is its own trailers (§10.6) | trailers |
 //!
 //! In answers to calls of 0.3 or older, JSON-RPC's `data` is an object (`{"details": […]}`), and HTTP+JSON has
-//! `{"code", "message", "data"}` with a JSON-RPC code, like the servers of that version. An HTTP+JSON call counts as 0.3 if
+//! `{"code", "message", "data"}` with a JSON-RPC code, like the servers of that version. A stream over JSON-RPC whose
+//! caller names `text/event-stream` in its `Accept`, and no JSON, is such a stream then even before the head, with the error
+//! as its one event: those servers begin their streams at once, and the SDKs' clients read no other answer to one. An HTTP+JSON call counts as 0.3 if
 //! neither it nor its card names a version (§3.6).
 //!
 //! # The peer's own refusals
@@ -45,6 +47,29 @@
 //! [`Limits::max_refusal`](crate::Limits::max_refusal), or its body broke off), there is nothing whole to pass on: it is
 //! rendered from what was understood of it, under the peer's status, with its code, reason and message, and its
 //! `Retry-After`, `Location` and challenges.
+//!
+//! # Example
+//!
+//! ```
+//! use a2a_guard::{CallBody, Guard};
+//! use bytes::Bytes;
+//! use http_body_util::{BodyExt, Full};
+//! use tower::{Layer, ServiceExt};
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! // An agent that is not there.
+//! let client = tower::service_fn(|_: http::Request<CallBody<Full<Bytes>>>| async {
+//!     Err::<http::Response<Full<Bytes>>, _>(std::io::Error::from(std::io::ErrorKind::ConnectionRefused))
+//! });
+//! let request = http::Request::get("https://agent.example.com/tasks/t-1").header("a2a-version", "1.0");
+//! let Ok(response) = Guard::new().rendered().layer(client).oneshot(request.body(Full::default())?).await;
+//! assert_eq!(response.status(), 502);
+//! let body: serde_json::Value = serde_json::from_slice(&response.into_body().collect().await?.to_bytes())?;
+//! assert_eq!(body["error"]["details"][0]["reason"], "AGENT_UNREACHABLE");
+//! # Ok(())
+//! # }
+//! ```
 
 mod base64;
 mod body;

@@ -65,10 +65,17 @@ impl Problem {
     /// The whole answer to a call that got no response head yet.
     pub(super) fn response(self, form: &Form) -> Response<Whole> {
         let mut response = match form {
-            Form::JsonRpc { id, version } => {
+            Form::JsonRpc { id, version, as_event } => {
                 let body = json::json_rpc(&self, id, *version);
-                // JSON-RPC says all in its body (§9.5); what stood in the peer's status stays there.
-                json_response(self.peer_status.unwrap_or(StatusCode::OK), body, *version)
+                match self.peer_status {
+                    None if *as_event => {
+                        let mut response = Response::new(Whole::of(super::event::error(&body)));
+                        response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+                        response
+                    }
+                    // JSON-RPC says all in its body (§9.5); what stood in the peer's status stays there.
+                    status => json_response(status.unwrap_or(StatusCode::OK), body, *version),
+                }
             }
             Form::HttpJson { version } => json_response(self.row.http, json::http_json(&self, *version), *version),
             Form::Grpc { version } => {
@@ -108,7 +115,7 @@ impl Problem {
     /// The last event of a stream; `None` where the binding has no such thing.
     pub(super) fn event(&self, form: &Form) -> Option<Bytes> {
         let document = match form {
-            Form::JsonRpc { id, version } => json::json_rpc(self, id, *version),
+            Form::JsonRpc { id, version, .. } => json::json_rpc(self, id, *version),
             Form::HttpJson { version } => json::http_json(self, *version),
             Form::Grpc { .. } => return None,
         };

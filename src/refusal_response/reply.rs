@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use http::{Method, Request};
+use http::{HeaderMap, Method, Request, header::ACCEPT};
 
 use crate::{
     call::{self, Binding, Call, Order, ProtocolVersion, Rank},
@@ -17,14 +17,25 @@ pub(super) struct Asked {
     /// A POST whose body nobody read: HTTP+JSON shows in the path, and gRPC in the media type, so it is most likely
     /// JSON-RPC.
     unread_post: bool,
+    /// A stream, by a caller that names no JSON as what it accepts.
+    prefers_events: bool,
 }
 
 /// The form of an answer.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Form {
-    JsonRpc { id: JsonRpcId, version: Version },
-    HttpJson { version: Version },
-    Grpc { version: Version },
+    /// Where `as_event`, an answer that is not begun is an event stream too, with the error alone in it.
+    JsonRpc {
+        id: JsonRpcId,
+        version: Version,
+        as_event: bool,
+    },
+    HttpJson {
+        version: Version,
+    },
+    Grpc {
+        version: Version,
+    },
 }
 
 /// The dialect of an answer.
@@ -40,7 +51,8 @@ impl Asked {
     pub(super) fn of<B>(request: &mut Request<B>, order: &Arc<Order>) -> Self {
         let call = call::come_past(request, Rank::Refusal, order);
         let unread_post = call.began().is_none() && request.method() == Method::POST;
-        Self { call, unread_post }
+        let prefers_events = call.is_streaming() && prefers_events(request.headers());
+        Self { call, unread_post, prefers_events }
     }
 
     pub(super) fn call(&self) -> &Call {
@@ -58,7 +70,9 @@ impl Asked {
         match self.binding().or_else(|| theirs.binding()) {
             Some(Binding::JsonRpc) => {
                 let id = self.call.id().or_else(|| theirs.id()).cloned().unwrap_or_default();
-                Form::JsonRpc { id, version: dialect }
+                // Servers of 0.3 begin their streams at once, and its clients read no other answer to one. Those of 1.0 answer
+                // a call that fails before its stream with JSON.
+                Form::JsonRpc { id, version: dialect, as_event: self.prefers_events && dialect == Version::Old }
             }
             Some(Binding::Grpc) => Form::Grpc { version: dialect },
             Some(Binding::HttpJson) if version.is_none() => Form::HttpJson { version: Version::Old },
@@ -70,4 +84,21 @@ impl Asked {
     pub(super) fn binding(&self) -> Option<Binding> {
         self.call.binding().or_else(|| self.unread_post.then_some(Binding::JsonRpc))
     }
+}
+
+/// `Accept` names event streams, and no JSON (RFC 9110 §12.5.1). One that takes anything besides, as libraries have it by
+/// default, prefers the one that it names.
+fn prefers_events(headers: &HeaderMap) -> bool {
+    let ranges = headers.get_all(ACCEPT).iter().filter_map(|value| value.to_str().ok());
+    let ranges =
+        ranges.flat_map(|value| value.split(',')).map(|range| range.split(';').next().unwrap_or_default().trim());
+    let mut names_events = false;
+    for range in ranges {
+        let of_application = range.get(..12).is_some_and(|begin| begin.eq_ignore_ascii_case("application/"));
+        if of_application {
+            return false;
+        }
+        names_events |= range.eq_ignore_ascii_case("text/event-stream");
+    }
+    names_events
 }

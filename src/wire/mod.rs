@@ -16,6 +16,20 @@
 //!
 //! Three promises hold for every type: no byte of a peer makes it panic or recurse, its memory is bounded, and its verdict does not depend
 //! on where the bytes were cut.
+//!
+//! ```
+//! use a2a_guard::wire::{Envelope, Expected, JsonRpcId, Judge, Payload, Verdict, Wrapping};
+//!
+//! let expected = Expected { envelope: Envelope::JsonRpc, wrapping: Wrapping::Member, payload: Payload::SendResult };
+//! let mut judge = Judge::new(expected);
+//! let answer = br#"{"jsonrpc":"2.0","id":1,"result":{"task":{"id":"t-1","contextId":"c-1",
+//!     "status":{"state":"TASK_STATE_COMPLETED"}}}}"#;
+//! for piece in answer.chunks(7) {
+//!     judge.feed(piece);
+//! }
+//! assert_eq!(judge.finish(&JsonRpcId::Number(1)), Verdict::Valid);
+//! assert_eq!(judge.facts().task_id.as_str(), "t-1");
+//! ```
 
 pub mod grpc;
 pub mod id;

@@ -2,18 +2,18 @@
 
 use serde_json::{Value, json};
 
-use super::{framed, messages};
+use crate::{agent::framed, messages};
 
 /// How a call came, and goes.
 #[derive(Clone)]
-pub(super) struct Dialect {
-    pub(super) binding: Binding,
+pub(crate) struct Dialect {
+    pub(crate) binding: Binding,
     /// 0.3.
-    pub(super) old: bool,
+    pub(crate) old: bool,
 }
 
 #[derive(Clone)]
-pub(super) enum Binding {
+pub(crate) enum Binding {
     Rpc { id: Value, method: String },
     Rest,
     Grpc,
@@ -21,7 +21,7 @@ pub(super) enum Binding {
 
 impl Dialect {
     /// By where the call came to; `None` if nobody is called there.
-    pub(super) fn of(path: &str, body: &[u8]) -> Option<Self> {
+    pub(crate) fn of(path: &str, body: &[u8]) -> Option<Self> {
         if path == "/a2a" {
             let body: Value = serde_json::from_slice(body).unwrap_or_default();
             let method = body["method"].as_str().unwrap_or_default().to_owned();
@@ -41,11 +41,11 @@ impl Dialect {
         Some(Self { binding, old })
     }
 
-    pub(super) fn is_grpc(&self) -> bool {
+    pub(crate) fn is_grpc(&self) -> bool {
         matches!(self.binding, Binding::Grpc)
     }
 
-    pub(super) fn media(&self) -> &'static str {
+    pub(crate) fn media(&self) -> &'static str {
         match self.binding {
             Binding::Grpc => "application/grpc",
             Binding::Rest if !self.old => "application/a2a+json",
@@ -54,7 +54,7 @@ impl Dialect {
     }
 
     /// A result as an answer has it.
-    pub(super) fn result(&self, json: Value, grpc: Vec<u8>) -> Vec<u8> {
+    pub(crate) fn result(&self, json: Value, grpc: Vec<u8>) -> Vec<u8> {
         match &self.binding {
             Binding::Rpc { id, .. } => json!({ "jsonrpc": "2.0", "id": id, "result": json }).to_string().into(),
             Binding::Rest => json.to_string().into(),
@@ -81,12 +81,12 @@ impl Dialect {
         }
     }
 
-    pub(super) fn task(&self, state: &str) -> Vec<u8> {
+    pub(crate) fn task(&self, state: &str) -> Vec<u8> {
         let task = json!({ "id": "task-1", "contextId": "c-1", "status": { "state": self.state(state) } });
         self.named("task", "task", task, messages::task(code(state)))
     }
 
-    pub(super) fn update(&self, state: &str) -> Vec<u8> {
+    pub(crate) fn update(&self, state: &str) -> Vec<u8> {
         let mut update = json!({ "taskId": "task-1", "contextId": "c-1", "status": { "state": self.state(state) } });
         if self.old {
             update["final"] = (state != "WORKING").into();
@@ -94,7 +94,7 @@ impl Dialect {
         self.named("statusUpdate", "status-update", update, messages::update(code(state)))
     }
 
-    pub(super) fn artifact(&self, text: &str) -> Vec<u8> {
+    pub(crate) fn artifact(&self, text: &str) -> Vec<u8> {
         let part = match (&self.binding, self.old) {
             (Binding::Rpc { .. }, true) => json!({ "kind": "text", "text": text }),
             _ => json!({ "text": text }),
@@ -106,7 +106,7 @@ impl Dialect {
     }
 
     /// A result as one event of a stream.
-    pub(super) fn event(&self, result: Vec<u8>) -> Vec<u8> {
+    pub(crate) fn event(&self, result: Vec<u8>) -> Vec<u8> {
         match self.binding {
             Binding::Grpc => result,
             _ => [b"data: ", &result[..], b"\n\n"].concat(),

@@ -1,6 +1,12 @@
-//! Many streams at once, each complete and in order.
+//! Many streams at once, each complete and in order, and none of them in the way of another's events.
 
-use tokio::task::JoinSet;
+use std::time::Duration;
+
+use http_body_util::BodyExt;
+use tokio::{
+    task::JoinSet,
+    time::{Instant, timeout},
+};
 
 use crate::{
     agent::Agent,
@@ -11,6 +17,32 @@ use crate::{
 
 const STREAMS: usize = 200;
 const EVENTS: usize = 1000;
+
+/// How long one event may be on its way while all of them are, on a machine that does other things too.
+const LATE: Duration = Duration::from_secs(10);
+
+/// How long events take that are sent one by one, the longest of them; they are asked for until nobody wants more.
+async fn latency(agent: &Agent, gateway: &Gateway, wanted: impl Fn() -> bool) -> (usize, Duration) {
+    let caller = Caller::of(Rpc, gateway.addr);
+    let (mut events, mut longest) = (0, Duration::ZERO);
+    while wanted() {
+        let mut body = caller.open(Rpc.ask(Ask::Stream("do-step"))).await.into_body();
+        let mut seen = Vec::new();
+        for number in 0..5 {
+            let sent = Instant::now();
+            agent.step(1);
+            let event = format!("event {number:04}");
+            while !String::from_utf8_lossy(&seen).contains(&event) {
+                let frame = timeout(LATE, body.frame()).await.expect("an event in time");
+                seen.extend_from_slice(frame.expect("no end").unwrap().data_ref().expect("data"));
+            }
+            longest = longest.max(sent.elapsed());
+            events += 1;
+        }
+        body.collect().await.unwrap();
+    }
+    (events, longest)
+}
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn two_hundred_streams_of_a_thousand_events() {
@@ -39,10 +71,15 @@ async fn two_hundred_streams_of_a_thousand_events() {
             }
         });
     }
-    let mut done = 0;
-    while let Some(stream) = streams.join_next().await {
-        stream.unwrap();
-        done += 1;
-    }
-    assert_eq!(done, STREAMS);
+    let left = std::cell::Cell::new(STREAMS);
+    let all = async {
+        while let Some(stream) = streams.join_next().await {
+            stream.unwrap();
+            left.set(left.get() - 1);
+        }
+    };
+    let ((), (events, longest)) = tokio::join!(all, latency(&agent, &gateway, || left.get() > 0));
+    assert_eq!(left.get(), 0);
+    println!("{events} events of another stream meanwhile, {longest:?} at most");
+    assert!(events > 0 && longest < LATE, "{events} events, {longest:?}");
 }

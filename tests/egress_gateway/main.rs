@@ -8,6 +8,7 @@ mod messages;
 mod agent;
 mod asks;
 mod client;
+mod dialect;
 mod gateway;
 
 mod admin;

@@ -1,7 +1,7 @@
 //! Callers of 0.3, who name no version: what is good is what it is without the gateway, and what goes wrong is said as
 //! servers of 0.3 say it.
 
-use http::HeaderMap;
+use http::{HeaderMap, HeaderValue};
 use serde_json::Value;
 
 use crate::{
@@ -21,6 +21,22 @@ const FAULTS: [(&str, bool, &str, i64, u16, &str); 6] = [
     ("do-cut", true, "broken/truncated", -32006, 200, "13"),
     ("do-quiet", true, "timeout/idle", -32603, 200, "4"),
 ];
+
+/// Clients of 0.3 that ask for a stream accept nothing else, and read nothing else.
+#[tokio::test]
+async fn a_stream_that_never_begins_is_one_with_an_error_in_it() {
+    let agent = Agent::old().await;
+    let gateway = Gateway::start(agent.addr, &BOUNDS);
+    let caller = Caller::of(Rpc, gateway.addr);
+    for (text, word) in [("do-page", "broken/http_status"), ("do-hang", "timeout/head")] {
+        let mut request = Rpc.old(text, true);
+        request.headers_mut().insert("accept", HeaderValue::from_static("text/event-stream"));
+        let answer = caller.call(request).await;
+        assert_eq!((answer.status.as_u16(), answer.header("content-type")), (200, Some("text/event-stream")));
+        let told = &error_of(Rpc, &answer)["data"]["details"][0]["metadata"];
+        assert_eq!(format!("{}/{}", told["outcome"], told["class"]).replace('"', ""), word);
+    }
+}
 
 const BOUNDS: [&str; 6] = ["--head-ms", "1500", "--first-event-ms", "1500", "--idle-ms", "1500"];
 

@@ -6,7 +6,7 @@ use a2a_guard::{
     Capability, Guard, GuardBuilder, GuardError, LimitOverrides, Limits, Operation, Outcome, ProbeCacheLayer,
     RenderedGuard,
     card::UrlPolicy,
-    card_consistency::{Admission, FirstEventExtension, Resolution, Resolve},
+    card_consistency::{Admission, CardStore, FirstEventExtension, Resolution, Resolve},
     guard::{GuardCards, GuardProbes},
 };
 use http::request::Parts;
@@ -102,6 +102,39 @@ fn so_is_an_upstream_and_it_is_the_only_one() {
         error.to_string(),
         "origin is of no use with an upstream, to which relative requests go like all others: leave one of them out"
     );
+}
+
+/// What was given first would be dropped without a word.
+#[test]
+fn no_part_is_given_twice() {
+    let probes = || ProbeCacheLayer::without_probes().build().unwrap();
+    let store = CardStore::builder(cards()).build().unwrap();
+    let identity = tower::layer::util::Identity::new;
+    for (error, said) in [
+        (
+            Guard::builder().observe(Notes::default()).observe(Notes::default()).build().unwrap_err(),
+            "observe is called twice, and one of the observers would hear of nothing: combine them, as in \
+             observe(a.and(b))",
+        ),
+        (
+            Guard::builder().cards(cards()).card_store(store).build().unwrap_err(),
+            "cards is set twice, by cards(client) or card_store(store): leave one of them out",
+        ),
+        (
+            Guard::builder().availability(probes()).availability(probes()).build().unwrap_err(),
+            "availability is called twice: leave one of the layers out",
+        ),
+        (
+            Guard::builder().retry(identity()).retry(identity()).build().unwrap_err(),
+            "retry is called twice, and there is one place: give it both layers, as in \
+             retry(ServiceBuilder::new().layer(outer).layer(inner).into_inner())",
+        ),
+    ] {
+        assert_eq!(error.to_string(), said);
+    }
+    // Each once, in whatever order; and of plain settings the last counts.
+    let all = Guard::builder().retry(identity()).availability(probes()).cards(cards()).observe(Notes::default());
+    all.strict(true).strict(false).limits(Limits::default()).limits(Limits::default()).build().unwrap();
 }
 
 /// Types that a struct of a user's can have in its fields.

@@ -157,6 +157,47 @@ async fn a_stream_that_failed_before_its_first_event_is_plain_json() {
     }
 }
 
+/// Clients of 0.3 read no JSON where they asked for a stream: their servers begin it at once.
+#[tokio::test(start_paused = true)]
+async fn before_1_0_a_caller_that_names_no_json_gets_a_stream() {
+    let lost = || Answer::lost(ErrorKind::ConnectionRefused);
+    let asked = |dialect: Dialect, accept: &'static [&'static str], stream: bool| {
+        let mut request = if stream { dialect.stream() } else { dialect.send() };
+        for value in accept {
+            request.headers_mut().append("accept", value.parse().unwrap());
+        }
+        request
+    };
+    for dialect in [V03, V02] {
+        for accept in [&["text/event-stream"][..], &["Text/Event-Stream; q=1"], &["*/*", "text/event-stream"]] {
+            let got = call(plain(), asked(dialect, accept, true), lost()).await;
+            assert_eq!((got.status.as_u16(), got.header("content-type")), (200, "text/event-stream"), "{accept:?}");
+            let data =
+                got.text().strip_prefix("event: error\ndata: ").unwrap().strip_suffix("\n\n").unwrap().to_owned();
+            let json: serde_json::Value = serde_json::from_str(&data).unwrap();
+            assert_eq!((&json["id"], &json["error"]["code"]), (&1.into(), &(-32603).into()));
+            let info = &json["error"]["data"]["details"][0];
+            assert_eq!((&info["reason"], &info["metadata"]["class"]), (&"AGENT_UNREACHABLE".into(), &"connect".into()));
+        }
+    }
+    for (dialect, accept, stream) in [
+        // Whoever accepts JSON gets JSON, and so does whoever says nothing, or asked for no stream.
+        (V03, &["application/json, text/event-stream"][..], true),
+        (V03, &["text/event-stream", "application/*;q=0.1"], true),
+        (V03, &["*/*"], true),
+        (V03, &[], true),
+        (V03, &["text/event-stream"], false),
+        // As servers of 1.0 have it.
+        (V1, &["text/event-stream"], true),
+    ] {
+        let got = call(plain(), asked(dialect, accept, stream), lost()).await;
+        assert_eq!((got.status.as_u16(), got.header("content-type")), (200, "application/json"), "{accept:?}");
+        assert_eq!(got.json()["error"]["code"], -32603);
+    }
+    let got = call(plain(), asked(Rest, &["text/event-stream"], true), lost()).await;
+    assert_eq!((got.status.as_u16(), got.header("content-type")), (502, "application/json"));
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_client_that_is_not_ready_is_a_timeout_too() {
     let stack = || {

@@ -17,6 +17,8 @@ mod agent;
 mod card_host;
 mod cases;
 mod client;
+#[path = "../../../egress_gateway/dialect.rs"]
+mod dialect;
 #[allow(dead_code, reason = "shared with others that use more of it")]
 #[path = "../../../egress_gateway/gateway.rs"]
 mod gateway;
