@@ -193,14 +193,16 @@ fn judged(found: Found<'_>, need: &Need, moment: Moment, rules: &Rules<'_>) -> C
         Some(Exclusion::Probation)
     } else if matches!(standing.condition, Condition::Quarantined { .. }) {
         Some(Exclusion::Quarantined)
-    } else if !standing.condition.admits(draw(&peer.id, moment.call)) {
+    } else if matches!(standing.condition, Condition::SlowStart { .. })
+        && !standing.condition.admits(draw(&peer.id, moment.call))
+    {
         Some(Exclusion::SlowStart)
     } else {
         None
     };
     let share = rules.explore * (standing.trust / rules.unknown.max(f64::MIN_POSITIVE)).clamp(LEAST_EXPLORED, 1.0);
-    let turn = draw(&peer.id, moment.call.wrapping_add(OTHER_TURNS));
-    let explored = excluded.is_none() && share > 0.0 && Condition::SlowStart { share }.admits(turn);
+    let turn = || draw(&peer.id, moment.call.wrapping_add(OTHER_TURNS));
+    let explored = excluded.is_none() && share > 0.0 && Condition::SlowStart { share }.admits(turn());
     let place = |interface| peer.interfaces.iter().position(|one| std::ptr::eq(one, interface));
     let negotiated = negotiated.ok().flatten();
     Candidate {

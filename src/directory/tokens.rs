@@ -4,7 +4,7 @@
 //! could be told without a dictionary: there each two neighbours are one. Latin letters lose their accents, wide forms
 //! their width; words that say nothing (English function words) are left out.
 
-use std::collections::HashSet;
+use std::{borrow::Cow, collections::HashSet};
 
 /// At most so many bytes of one text are looked at.
 const TEXT: usize = 16 << 10;
@@ -45,11 +45,14 @@ pub(super) fn cut(text: &str, max: usize) -> &str {
     text.get(..end).unwrap_or_default()
 }
 
-/// Lower case and without accents and width, for tags.
-pub(super) fn folded(text: &str) -> String {
+/// Lower case and without accents and width, for tags. Most are written so already.
+pub(super) fn folded(text: &str) -> Cow<'_, str> {
+    if text.bytes().all(|byte| matches!(byte, b'!'..=b'~') && !byte.is_ascii_uppercase() && byte != b'\'') {
+        return Cow::Borrowed(text);
+    }
     let mut out = String::with_capacity(text.len());
     text.trim().chars().filter(|c| !joins(*c)).for_each(|c| fold(c, |c| out.push(c)));
-    out
+    Cow::Owned(out)
 }
 
 struct Words {
@@ -211,9 +214,22 @@ mod tests {
     fn tags_are_alike_whatever_their_case() {
         assert_eq!(folded(" Étiquette "), "etiquette");
         assert_eq!(folded("C++"), "c++");
+        assert!(matches!(folded("c++"), Cow::Borrowed("c++")));
+        assert_eq!(folded("don't"), "dont");
+        assert_eq!(folded("two words "), "two words");
     }
 
     proptest! {
+        /// What is folded already is left as it is, and nothing else.
+        #[test]
+        fn folding_twice_changes_nothing(text in any::<String>()) {
+            let once = folded(&text).into_owned();
+            prop_assert_eq!(&folded(&once), &once);
+            let mut slowly = String::new();
+            text.trim().chars().filter(|c| !joins(*c)).for_each(|c| fold(c, |c| slowly.push(c)));
+            prop_assert_eq!(once, slowly);
+        }
+
         #[test]
         fn no_text_is_too_strange(text in any::<String>(), max in 0_usize..20) {
             let first = words(&text, max);

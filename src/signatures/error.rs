@@ -7,6 +7,8 @@ use super::fault::shown;
 /// Keys that no card can be verified with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SignatureVerifierError {
+    /// The setting.
+    setting: &'static str,
     /// Its place in the set, from 1, and its `kid`.
     key: Option<(usize, Option<String>)>,
     why: String,
@@ -14,11 +16,15 @@ pub struct SignatureVerifierError {
 
 impl SignatureVerifierError {
     pub(super) fn of_set(why: impl Into<String>) -> Self {
-        Self { key: None, why: why.into() }
+        Self { setting: "jwks", key: None, why: why.into() }
+    }
+
+    pub(super) fn of_origin(why: impl Into<String>) -> Self {
+        Self { setting: "allow_jku_origin", key: None, why: why.into() }
     }
 
     pub(super) fn of_key(place: usize, id: Option<&str>, why: impl Into<String>) -> Self {
-        Self { key: Some((place, id.map(str::to_owned))), why: why.into() }
+        Self { setting: "jwks", key: Some((place, id.map(str::to_owned))), why: why.into() }
     }
 
     /// The `kid` of the key that is wrong, if it is one key, and it has one.
@@ -30,7 +36,7 @@ impl SignatureVerifierError {
 
 impl fmt::Display for SignatureVerifierError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("jwks")?;
+        f.write_str(self.setting)?;
         if let Some((place, id)) = &self.key {
             write!(f, ": key {place}")?;
             if let Some(id) = id {

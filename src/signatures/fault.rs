@@ -1,6 +1,9 @@
 //! Why a card is not believed.
 
-use std::fmt::{self, Display};
+use std::{
+    fmt::{self, Display},
+    sync::Arc,
+};
 
 use super::{key::SignatureAlgorithm, tree::TreeFlaw};
 use crate::wire::text::escape;
@@ -31,6 +34,8 @@ pub(super) enum SignatureFault {
     Header(String),
     /// A key that is not trusted.
     UnknownKey(String),
+    /// Its keys are at an address that is allowed, and cannot be had there.
+    NoKeys { at: String, why: Arc<str> },
     /// A key that is trusted, of a kind that is not verified here.
     PassedOver { key: String, why: String },
     /// Another algorithm than its key is for.
@@ -49,11 +54,12 @@ impl SignatureFault {
             Self::Form(_) => 0,
             Self::Header(_) => 1,
             Self::UnknownKey(_) => 2,
-            Self::PassedOver { .. } => 3,
-            Self::Algorithm { .. } => 4,
-            Self::Untried => 5,
-            Self::Invalid { .. } => 6,
-            Self::Partial { .. } => 7,
+            Self::NoKeys { .. } => 3,
+            Self::PassedOver { .. } => 4,
+            Self::Algorithm { .. } => 5,
+            Self::Untried => 6,
+            Self::Invalid { .. } => 7,
+            Self::Partial { .. } => 8,
         }
     }
 
@@ -89,6 +95,7 @@ impl Display for SignatureFault {
             Self::Form(why) => f.write_str(why),
             Self::Header(why) => f.write_str(why),
             Self::UnknownKey(key) => write!(f, "key {} is not trusted", shown(key)),
+            Self::NoKeys { at, why } => write!(f, "no keys at {}: {}", escape(at, 120), escape(why, 160)),
             Self::PassedOver { key, why } => write!(f, "key {} {why}", shown(key)),
             Self::Algorithm { key, named, right } => {
                 write!(f, "key {} is for {right}, not for {}", shown(key), escape(named, 16))

@@ -23,7 +23,8 @@ pub(super) struct Candidate<'a> {
 }
 
 impl<'a> Candidate<'a> {
-    pub(super) fn read(entry: &'a Node<'_>, keys: &'a Keys) -> Result<Self, SignatureFault> {
+    /// `at`: the keys are those at this address, and only signatures that name it go by them.
+    pub(super) fn read(entry: &'a Node<'_>, keys: &'a Keys, at: Option<&str>) -> Result<Self, SignatureFault> {
         let form = SignatureFault::Form;
         let entry = entry.as_object().ok_or(form("it is no object"))?;
         let text = |name| entry.get(name).and_then(Node::as_text);
@@ -35,19 +36,19 @@ impl<'a> Candidate<'a> {
         let signature = BASE64_URL_SAFE_NO_PAD.decode(signature);
         let signature = signature.map_err(|_| form("its signature value is not base64url"))?;
 
-        let header = BASE64_URL_SAFE_NO_PAD.decode(protected);
-        let header = header.map_err(|_| form("its protected header is not base64url"))?;
-        let header = std::str::from_utf8(&header).map_err(|_| form("its protected header is not UTF-8"))?;
-        let header = Node::parse(header).map_err(|flaw| match flaw {
-            TreeFlaw::Repeated(_) => form("its protected header has a name twice"),
-            _ => form("its protected header is no JSON"),
-        })?;
+        let header = decoded(protected)?;
+        let header = parsed(&header)?;
         let header = header.as_object().ok_or(form("its protected header is no object"))?;
         check_unprotected(entry, header)?;
         if header.get("crit").is_some() {
             return Err(SignatureFault::Header("its header has crit, and no extension is known".into()));
         }
-        let key = key(header, keys)?;
+        let key = match at {
+            Some(at) if header.get("jku").and_then(Node::as_text) != Some(at) => {
+                return Err(SignatureFault::UnknownKey(text_of(header, "kid").chars().take(64).collect()));
+            }
+            _ => key(header, keys)?,
+        };
         Ok(Self { protected, signature, key })
     }
 
@@ -61,6 +62,34 @@ impl<'a> Candidate<'a> {
         let input = [self.protected, ".", payload].concat();
         self.key.verifies(input.as_bytes(), &self.signature)
     }
+}
+
+/// The address of its keys that a signature names, and the key: what is not protected names none.
+pub(super) fn address_of(entry: &Node<'_>) -> Option<(String, String)> {
+    let protected = entry.as_object()?.get("protected").and_then(Node::as_text)?;
+    let header = decoded(protected).ok().filter(|_| protected.len() <= MAX_PROTECTED)?;
+    let header = parsed(&header).ok()?;
+    let header = header.as_object()?;
+    let address = header.get("jku").and_then(Node::as_text)?;
+    Some((address.to_owned(), text_of(header, "kid").to_owned()))
+}
+
+fn decoded(protected: &str) -> Result<Vec<u8>, SignatureFault> {
+    let header = BASE64_URL_SAFE_NO_PAD.decode(protected);
+    header.map_err(|_| SignatureFault::Form("its protected header is not base64url"))
+}
+
+fn parsed(header: &[u8]) -> Result<Node<'_>, SignatureFault> {
+    let form = SignatureFault::Form;
+    let header = std::str::from_utf8(header).map_err(|_| form("its protected header is not UTF-8"))?;
+    Node::parse(header).map_err(|flaw| match flaw {
+        TreeFlaw::Repeated(_) => form("its protected header has a name twice"),
+        _ => form("its protected header is no JSON"),
+    })
+}
+
+fn text_of<'h>(header: &'h Object<'_>, name: &str) -> &'h str {
+    header.get(name).and_then(Node::as_text).unwrap_or_default()
 }
 
 /// What is not protected decides nothing, and must not seem to (RFC 7515 §4, §4.1.11, §7.2.1).

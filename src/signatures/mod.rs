@@ -31,7 +31,9 @@
 //!   for RSA of 2,048 to 8,192 bits, `EdDSA` (or its newer name `Ed25519`, RFC 9864) for Ed25519. There is no `none`,
 //!   and no algorithm with a shared secret.
 //! * `crit` makes a signature void, whatever it lists: no extension is implemented (RFC 7515 §4.1.11).
-//! * Keys come from the user alone. `jku`, `jwk`, `x5u` and `x5c` are ignored, and nothing is ever fetched.
+//! * Keys come from the user alone, unless origins are allowed that `jku` may lead to
+//!   ([`allow_jku_origin`](SignatureVerifierBuilder::allow_jku_origin)): nothing is fetched otherwise. `jwk`, `x5u` and `x5c`
+//!   are ignored.
 //! * The first 64 entries of `signatures` are looked at, and the first 8 among them that name a trusted key are tried; of
 //!   at most 4 KiB of protected header.
 //!
@@ -75,6 +77,7 @@ mod header;
 mod jwks;
 mod key;
 mod point;
+mod remote;
 mod schema;
 #[cfg(test)]
 mod tests;

@@ -74,6 +74,35 @@ async fn a_card_without_a_signature_is_refused_in_words() {
     assert!(agent.requests().is_empty());
 }
 
+/// The Python SDK writes the address of its keys into what it signs.
+#[tokio::test(start_paused = true)]
+async fn keys_at_an_allowed_address_count_and_no_others_are_asked_for() {
+    use a2a_guard::{card::Origin, signatures::SignatureVerifier};
+    use std::sync::Arc;
+
+    const KEYS: &str = "https://keys.example.com/jwks.json";
+    for (allowed, word, asked) in
+        [("https://keys.example.com", "success/success", 1), ("https://keys.example.com:8443", "card/signature", 0)]
+    {
+        for path in ["python/plain.es256.json", "python/plain.rs256.json", "python/plain.eddsa.json"] {
+            let cards = Cards::of(page(read(path))).put(KEYS, page(read("keys/jwks.json")));
+            let origin = Origin::parse(allowed).unwrap();
+            let verifier = SignatureVerifier::builder().jku_client(cards.clone()).allow_jku_origin(origin).build();
+            let store = cards.builder().verifier(Arc::new(verifier.unwrap())).build().unwrap();
+            let mut service = guard(CardConsistencyLayer::new(store), &willing(2));
+            for _ in 0..2 {
+                let mut request = V1.send();
+                request.headers_mut().insert("a2a-extensions", "https://example.com/ext/slow/v1".parse().unwrap());
+                request.headers_mut().insert("authorization", "Bearer secret".parse().unwrap());
+                assert_eq!(call(&mut service, request).await.word(), word, "{path} {allowed}");
+            }
+            let questions: Vec<_> = cards.asked().into_iter().filter(|question| question.url == KEYS).collect();
+            assert_eq!(questions.len(), asked, "{path} {allowed}");
+            assert!(questions.iter().all(|question| question.header("authorization").is_none()));
+        }
+    }
+}
+
 /// The signer's key is replaced while the program runs.
 #[tokio::test(start_paused = true)]
 async fn a_card_is_believed_once_its_key_is_trusted() {

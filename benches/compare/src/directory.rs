@@ -75,11 +75,14 @@ pub fn groups() -> Vec<Group> {
         units: CHOICES,
         rows: vec![
             Row::new(MAP, looked_up).anchor(),
-            choice("by a skill that 10 have", || Need::skill("skill-7")).budget(Budget::Nanoseconds(5_000.0)),
+            choice("by a skill that 10 have", || Need::skill("skill-7"))
+                .budget(Budget::Nanoseconds(5_000.0))
+                .budget(Budget::Allocations(4.0)),
             choice("by a skill that 10 have, and the task's text", || {
                 Need::skill("skill-7").text("Please translate the attached contract into French")
             })
-            .budget(Budget::Nanoseconds(5_000.0)),
+            .budget(Budget::Nanoseconds(5_000.0))
+            .budget(Budget::Allocations(4.0)),
             choice("by a skill that nobody has", || Need::skill("none")),
             choice("by the task's text alone", || Need::task("Please translate the attached contract into French")),
         ],

@@ -4,6 +4,7 @@ mod forms;
 mod headers;
 mod hostile;
 mod keys;
+mod remote;
 mod vectors;
 
 use base64::{Engine as _, prelude::BASE64_URL_SAFE_NO_PAD};
