@@ -14,7 +14,7 @@ use std::{
     time::Duration,
 };
 
-use a2a_guard_fuzz::calls::{Caps, End, LARGE, Plan, SMALL, run, runtime};
+use a2a_guard_fuzz::calls::{Caps, End, Guarded, Host, LARGE, Plan, SMALL, Says, Seen, run, runtime};
 use proptest::{
     strategy::{Strategy, ValueTree},
     test_runner::TestRunner,
@@ -22,6 +22,8 @@ use proptest::{
 
 /// What a call takes whatever it is told: its runtime's and its own state, an error with its texts, and a frame on its way.
 const FIXED: usize = 64 << 10;
+/// What a card may have, and an answer to a probe or to a question about a task that is no task.
+const HOSTED: usize = 256 << 10;
 
 #[test]
 fn nothing_that_a_peer_sends_grows_a_call_beyond_its_caps() {
@@ -38,23 +40,54 @@ fn nothing_that_a_peer_sends_grows_a_call_beyond_its_caps() {
             3 => End::Trailers(Duration::from_millis(10)),
             _ => plan.end,
         };
-        let before = LIVE.load(Relaxed);
-        PEAK.store(before, Relaxed);
-        let seen = run(&runtime, &plan);
-        let grown = PEAK.load(Relaxed).saturating_sub(before);
-        let cap = match plan.caps {
-            Caps::Large => LARGE,
-            Caps::Small => SMALL,
-        };
-        // The caller of this test keeps what it is handed, in a vector that doubles.
-        let kept = 3 * seen.bytes.len() + 4 * plan.body().len();
-        // What is held, and once more where it is put together.
-        let allowed = FIXED + 2 * cap + kept;
+        let (seen, grown) = growth(|| run(&runtime, &plan));
+        let kept = kept(&plan, &seen);
+        let allowed = FIXED + 2 * cap(&plan) + kept;
         assert!(grown <= allowed, "grew by {grown}, {allowed} allowed: {plan:?} {:?}", seen.error);
         largest = largest.max(grown.saturating_sub(kept));
     }
     // The measure can tell.
     assert!(largest > LARGE / 2, "{largest} at most, which is less than what was held");
+
+    // What stands before a call, and behind it, is bounded too: cards, probes, questions about a task.
+    let flood = Host { says: Says::Floods, after: Duration::ZERO };
+    let mut largest = 0;
+    for nth in 0..150 {
+        let mut guarded: Guarded = plans::guarded().new_tree(&mut runner).unwrap().current();
+        match nth % 3 {
+            0 => guarded.cards = flood,
+            1 => (guarded.cards, guarded.probes) = (Host { says: Says::Good, ..flood }, flood),
+            _ => guarded.recovery = Some(flood),
+        }
+        let (seen, grown) = growth(|| guarded.run(&runtime));
+        let kept = kept(&guarded.plan, &seen);
+        // Once as it comes, and once more where it is put together; the tables of the caches besides.
+        let allowed = 4 * FIXED + 2 * cap(&guarded.plan) + 2 * HOSTED + kept;
+        assert!(grown <= allowed, "grew by {grown}, {allowed} allowed: {guarded:?} {:?}", seen.error);
+        largest = largest.max(grown.saturating_sub(kept));
+    }
+    assert!(largest > HOSTED / 2, "{largest} at most, which is less than what was held");
+}
+
+/// Runs a call, and tells by how much memory grew meanwhile at most.
+fn growth(call: impl FnOnce() -> Seen) -> (Seen, usize) {
+    let before = LIVE.load(Relaxed);
+    PEAK.store(before, Relaxed);
+    let seen = call();
+    (seen, PEAK.load(Relaxed).saturating_sub(before))
+}
+
+/// What may be held of an answer. It counts twice: once more where it is put together.
+fn cap(plan: &Plan) -> usize {
+    match plan.caps {
+        Caps::Large => LARGE,
+        Caps::Small => SMALL,
+    }
+}
+
+/// The caller of this test keeps what it is handed, in a vector that doubles.
+fn kept(plan: &Plan, seen: &Seen) -> usize {
+    3 * seen.bytes.len() + 4 * plan.body().len()
 }
 
 static LIVE: AtomicUsize = AtomicUsize::new(0);

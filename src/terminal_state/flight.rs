@@ -510,7 +510,10 @@ where
         // says nothing of it.
         let sends = self.call.operation().is_some_and(Operation::is_send);
         let may_be_undelivered = sends && error.class() == Class::ConnectionLost && self.seen.task_id.is_none();
-        (is_loss(error) && !may_be_undelivered).then(|| recovery.ask(origin, task_id)).flatten()
+        // What comes of it goes out as the answer, or as an event, and may be as large as one.
+        let limits = self.limits();
+        let max = if self.call.is_streaming() { limits.max_event } else { limits.max_unary_body };
+        (is_loss(error) && !may_be_undelivered).then(|| recovery.ask(origin, task_id, max)).flatten()
     }
 
     /// Who only watches a task does not end it: a call that sent none cancels none.

@@ -16,7 +16,7 @@ use crate::{
     error::BoxError,
 };
 
-/// How much of an answer to a request of the layer's own is read at most.
+/// How much of an answer to a request of the layer's own is read at most, if the caps of the call allow as much.
 const MAX_ANSWER: usize = 8 << 20;
 
 /// What to do about the task that a failed or abandoned call leaves behind.
@@ -92,7 +92,8 @@ impl Recovery {
     /// Asks `GetTask` once after a timeout or a truncation, if the task's id is known. (After a connection that was lost
     /// before any answer it asks only for a subscription: a message may have been lost with the connection.) A task that
     /// did finish becomes the call's success: a stream's last event, or a unary answer. The outcome lists it as tolerated
-    /// (`reconciled`). The call may end up to [`timeout`](Self::timeout) later because of this, also beyond its total.
+    /// (`reconciled`). The call may end up to [`timeout`](Self::timeout) later because of this, also beyond its total. An answer
+    /// above 8 MiB, or above the call's own cap for a body (for a stream: an event), is not taken.
     #[must_use]
     pub fn reconcile(mut self) -> Self {
         self.reconcile = true;
@@ -140,12 +141,12 @@ impl Recovery {
     }
 
     /// Asks for the task once, in a task of the runtime's: however its caller is polled, it takes no longer than it may.
-    pub(super) fn ask(&self, origin: &Origin, task_id: &str) -> Option<Rescue> {
+    pub(super) fn ask(&self, origin: &Origin, task_id: &str, max: usize) -> Option<Rescue> {
         let runtime = tokio::runtime::Handle::try_current().ok()?;
         let permit = Arc::clone(&self.permits).try_acquire_owned().ok()?;
         let request = origin.get_task(task_id)?;
         let reading = origin.reader(task_id);
-        let answer = read(self.client.send(request));
+        let answer = read(self.client.send(request), max.min(MAX_ANSWER));
         let bound = self.timeout;
         let asked = runtime.spawn(async move {
             let _permit = permit;
@@ -160,7 +161,7 @@ impl Recovery {
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
         let Ok(permit) = Arc::clone(&self.permits).try_acquire_owned() else { return };
         let Some(request) = origin.cancel_task(task_id) else { return };
-        let answer = read(self.client.send(request));
+        let answer = pass(self.client.send(request));
         let bound = self.timeout;
         runtime.spawn(async move {
             let _permit = permit;
@@ -182,7 +183,7 @@ impl fmt::Debug for Recovery {
 }
 
 /// The answer to a request of the layer's own, read whole.
-async fn read<A>(answer: A) -> Result<Answer, BoxError>
+async fn read<A>(answer: A, max: usize) -> Result<Answer, BoxError>
 where
     A: Future<Output = Result<Response<AnyBody>, BoxError>>,
 {
@@ -199,10 +200,27 @@ where
                 continue;
             }
         };
-        if whole.len() + data.len() > MAX_ANSWER {
+        if whole.len() + data.len() > max {
             return Err("the answer is too large".into());
         }
         whole.extend_from_slice(&data);
     }
     Ok(Answer { head, body: whole.freeze(), trailers })
+}
+
+/// An answer that nobody asks about: it is read so that its connection can be used again, and nothing of it is kept.
+async fn pass<A>(answer: A) -> Result<(), BoxError>
+where
+    A: Future<Output = Result<Response<AnyBody>, BoxError>>,
+{
+    let mut body = answer.await?.into_body();
+    let mut passed = 0;
+    while let Some(frame) = body.frame().await {
+        coop::consume_budget().await;
+        passed += frame?.data_ref().map_or(0, Bytes::len);
+        if passed > MAX_ANSWER {
+            return Err("the answer is too large".into());
+        }
+    }
+    Ok(())
 }

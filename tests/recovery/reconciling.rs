@@ -20,11 +20,17 @@ use Dialect::{Rest, V1, V02, V03};
 
 /// The answer to the layer's own `GetTask`.
 fn task(dialect: Dialect, state: &str) -> Answer {
+    task_of(dialect, state, 0)
+}
+
+/// The same, of so many bytes at least.
+fn task_of(dialect: Dialect, state: &str, size: usize) -> Answer {
     let task = dialect.bare_task(state);
-    match dialect {
-        Rest => Answer::new(200, "application/a2a+json", MockBody::new().data(task)),
-        _ => Answer::json(format!(r#"{{"jsonrpc":"2.0","id":"a2a-guard","result":{task}}}"#)),
-    }
+    let (media, document) = match dialect {
+        Rest => ("application/a2a+json", task),
+        _ => ("application/json", format!(r#"{{"jsonrpc":"2.0","id":"a2a-guard","result":{task}}}"#)),
+    };
+    Answer::new(200, media, MockBody::new().data(format!("{document:<size$}")))
 }
 
 async fn reconciled(request: Request<Full<Bytes>>, answer: Answer, own: Answer) -> (Ended, Vec<Request<Full<Bytes>>>) {
@@ -281,6 +287,26 @@ async fn an_answer_without_end_is_not_read_without_end() {
     let huge = Answer::new(200, "application/json", MockBody::new().forever(vec![b' '; 64 << 10], s(0)));
     let (ended, _) = reconciled(V1.stream(), Answer::sse(begun(V1)), huge).await;
     assert_eq!(ended.word(), "broken/truncated");
+}
+
+/// What comes of the answer is the call's own, and so its cap is.
+#[tokio::test(start_paused = true)]
+async fn an_answer_may_be_as_large_as_the_calls_own() {
+    const CAP: usize = 4096;
+    for dialect in Dialect::ALL {
+        for (size, due) in [(CAP - 512, "success/success"), (CAP + 1, "timeout/idle")] {
+            for (request, lost) in [
+                (dialect.stream(), Answer::sse(begun(dialect).hang())),
+                (follow_up(dialect), Answer::new(200, "application/json", MockBody::new().data("{").hang())),
+            ] {
+                let aside: Aside = Peer::new([task_of(dialect, "COMPLETED", size)]);
+                let limits = limits().max_unary_body(CAP).max_event(CAP);
+                let recovery = Recovery::new(aside.clone()).reconcile();
+                let ended = call(TerminalStateLayer::builder().limits(limits).recovery(recovery), request, lost).await;
+                assert_eq!((ended.word().as_str(), aside.requests().len()), (due, 1), "{dialect:?}, {size} B");
+            }
+        }
+    }
 }
 
 #[tokio::test(start_paused = true)]

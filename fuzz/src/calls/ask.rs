@@ -3,7 +3,6 @@
 use a2a_guard::wire::{Envelope, Expected, GrpcDialect, GrpcExpected, GrpcPayload, Payload, Wrapping};
 use bytes::Bytes;
 use http::Request;
-use http_body_util::Full;
 
 /// An operation, or none that anybody could name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,6 +27,8 @@ pub enum Dialect {
     V02,
     /// HTTP+JSON 1.0
     Rest,
+    /// HTTP+JSON 0.3
+    RestV03,
     /// gRPC 1.0
     Grpc,
     /// gRPC 0.3
@@ -35,11 +36,19 @@ pub enum Dialect {
 }
 
 impl Dialect {
+    /// Those that a fuzzer's bytes pick from.
     pub const ALL: [Self; 6] = [Self::V1, Self::V03, Self::V02, Self::Rest, Self::Grpc, Self::GrpcV03];
+    /// All that there are.
+    pub const EVERY: [Self; 7] = [Self::V1, Self::V03, Self::V02, Self::Rest, Self::RestV03, Self::Grpc, Self::GrpcV03];
 
     #[must_use]
     pub fn is_grpc(self) -> bool {
         matches!(self, Self::Grpc | Self::GrpcV03)
+    }
+
+    #[must_use]
+    pub fn is_rest(self) -> bool {
+        matches!(self, Self::Rest | Self::RestV03)
     }
 }
 
@@ -67,15 +76,15 @@ impl Ask {
 
     /// The request for it. JSON-RPC's have the id 1.
     #[must_use]
-    pub fn request(self, dialect: Dialect) -> Request<Full<Bytes>> {
+    pub fn request(self, dialect: Dialect) -> Request<Bytes> {
         match dialect {
             Dialect::V1 | Dialect::V03 | Dialect::V02 => self.json_rpc(dialect),
-            Dialect::Rest => self.rest(),
+            Dialect::Rest | Dialect::RestV03 => self.rest(dialect),
             Dialect::Grpc | Dialect::GrpcV03 => self.grpc(dialect),
         }
     }
 
-    fn json_rpc(self, dialect: Dialect) -> Request<Full<Bytes>> {
+    fn json_rpc(self, dialect: Dialect) -> Request<Bytes> {
         let names = match self {
             Self::Send => ["SendMessage", "message/send", "tasks/send"],
             Self::Stream => ["SendStreamingMessage", "message/stream", "tasks/sendSubscribe"],
@@ -103,7 +112,7 @@ impl Ask {
         request("POST", "/a2a", "application/json", body)
     }
 
-    fn rest(self) -> Request<Full<Bytes>> {
+    fn rest(self, dialect: Dialect) -> Request<Bytes> {
         let (method, path) = match self {
             Self::Send => ("POST", "/message:send"),
             Self::Stream => ("POST", "/message:stream"),
@@ -114,12 +123,16 @@ impl Ask {
             Self::Unnamed => ("GET", "/picture"),
         };
         let body = if matches!(self, Self::Send | Self::Stream) { format!("{{{MESSAGE}}}") } else { String::new() };
+        if dialect == Dialect::RestV03 {
+            let body = body.replacen("message", "request", 1).replace("parts", "content");
+            return request(method, &format!("/v1{path}"), "application/json", body);
+        }
         let mut request = request(method, path, "application/json", body);
         request.headers_mut().insert("a2a-version", http::HeaderValue::from_static("1.0"));
         request
     }
 
-    fn grpc(self, dialect: Dialect) -> Request<Full<Bytes>> {
+    fn grpc(self, dialect: Dialect) -> Request<Bytes> {
         let is_v03 = dialect == Dialect::GrpcV03;
         let (package, message, id) = if is_v03 { ("a2a.v1", 0x0a, 0x0a) } else { ("lf.a2a.v1", 0x12, 0x12) };
         let name = match self {
@@ -165,7 +178,7 @@ impl Ask {
             // Of these the names are those of 0.3.
             Dialect::V02 if matches!(self, Self::Get | Self::Subscribe) => (Envelope::JsonRpc, Wrapping::Kind),
             Dialect::V02 => (Envelope::JsonRpc, Wrapping::Legacy),
-            Dialect::Rest => (Envelope::Bare, Wrapping::Member),
+            Dialect::Rest | Dialect::RestV03 => (Envelope::Bare, Wrapping::Member),
             Dialect::Grpc | Dialect::GrpcV03 => return None,
         };
         Some(Expected { envelope, wrapping, payload })
@@ -190,7 +203,7 @@ impl Ask {
     }
 }
 
-fn request(method: &str, path: &str, media: &str, body: impl Into<Bytes>) -> Request<Full<Bytes>> {
+fn request(method: &str, path: &str, media: &str, body: impl Into<Bytes>) -> Request<Bytes> {
     let request = Request::builder().method(method).uri(format!("https://agent.example.com{path}"));
-    request.header("content-type", media).body(Full::new(body.into())).expect("a request")
+    request.header("content-type", media).body(body.into()).expect("a request")
 }

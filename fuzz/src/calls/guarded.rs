@@ -2,7 +2,7 @@
 
 use std::{convert::Infallible, future::Future, io, time::Duration};
 
-use a2a_guard::{CallBody, Guard, ProbeCacheLayer, card::UrlPolicy, card_consistency::CardStore};
+use a2a_guard::{CallBody, Guard, ProbeCacheLayer, Recovery, card::UrlPolicy, card_consistency::CardStore};
 use bytes::Bytes;
 use http::{Request, Response};
 use http_body_util::{BodyExt, Full, StreamBody, combinators::UnsyncBoxBody};
@@ -13,6 +13,7 @@ use super::{
     peer::Peer,
     plan::Plan,
     run::{Notes, Seen, drive, limits},
+    upload::Upload,
 };
 
 /// A plan, and what stands before it.
@@ -21,6 +22,9 @@ pub struct Guarded {
     pub plan: Plan,
     pub cards: Host,
     pub probes: Host,
+    /// Who is asked about a task that a call leaves behind, and told to cancel it. That it completed is nobody's answer.
+    pub recovery: Option<Host>,
+    pub upload: Upload,
 }
 
 /// Who is asked for a card, or probed.
@@ -45,13 +49,15 @@ pub enum Says {
     Silent,
     /// A head, and a body that never ends.
     Hangs,
+    /// The same, and ever more of it is there.
+    Floods,
     /// The connection is lost.
     Lost,
 }
 
 type Body = UnsyncBoxBody<Bytes, Infallible>;
 
-/// Longer than any fetch and any probe goes on.
+/// Longer than any fetch, any probe and any question about a task goes on.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 impl Guarded {
@@ -59,7 +65,7 @@ impl Guarded {
     #[must_use]
     pub fn is_well(&self) -> bool {
         let is_well = |host: Host| host.says == Says::Good && host.after < Duration::from_secs(1);
-        is_well(self.cards) && is_well(self.probes)
+        is_well(self.cards) && is_well(self.probes) && self.upload.is_whole()
     }
 
     /// Makes the call, and then, once all is still, looks for what is left.
@@ -73,20 +79,38 @@ impl Guarded {
         let _entered = runtime.enter();
         let store = CardStore::builder(host(self.cards, card)).build().expect("a store");
         let probes = ProbeCacheLayer::builder(host(self.probes, probed)).build().expect("a layer");
-        let guard = Guard::builder()
+        let mut guard = Guard::builder()
             .limits(limits(&self.plan))
             .strict(self.plan.strict)
             .adapt_downgrade(self.plan.adapt)
             .observe(notes.clone())
             .card_store(store.clone())
             .urls(UrlPolicy::strict())
-            .availability(probes)
-            .build()
-            .expect("a guard");
-        let stack = guard.layer(peer.clone());
-        let seen = drive(runtime, &self.plan, stack, PATIENCE);
-        assert_eq!(store.stats().in_flight, 0, "a fetch that goes on");
-        Seen { calls: peer.calls(), noted: notes.take(), ..seen }
+            .availability(probes);
+        if let Some(client) = self.recovery {
+            let recovery = Recovery::new(host(client, probed)).reconcile().cancel_on_failure().cancel_on_drop();
+            guard = guard.recovery(recovery);
+        }
+        let stack = guard.build().expect("a guard").layer(peer.clone());
+        let make = |plan: &Plan| {
+            let seen = drive(runtime, plan, self.upload, stack.clone(), PATIENCE);
+            assert_eq!(store.stats().in_flight, 0, "a fetch that goes on");
+            Seen { calls: peer.calls(), noted: notes.take(), ..seen }
+        };
+        let mut seen = make(&self.plan);
+        if self.plan.caller.drops.is_some() {
+            // Whatever a dropped call left behind is in the way of the next one.
+            seen.again = Some(Box::new(make(&self.undropped().plan)));
+        }
+        seen
+    }
+
+    /// The same, and its caller drops nothing.
+    #[must_use]
+    pub fn undropped(&self) -> Self {
+        let mut same = self.clone();
+        same.plan.caller.drops = None;
+        same
     }
 }
 
@@ -106,6 +130,10 @@ fn host(
             Says::Silent => std::future::pending().await,
             Says::Lost => return Err(io::ErrorKind::ConnectionReset.into()),
             Says::Hangs => StreamBody::new(futures_util::stream::pending()).boxed_unsync(),
+            Says::Floods => {
+                let piece = || Ok(http_body::Frame::data(Bytes::from_static(&[b' '; 4096])));
+                StreamBody::new(futures_util::stream::repeat_with(piece)).boxed_unsync()
+            }
             Says::Junk => whole("<html>".to_owned()),
             Says::NotFound => {
                 return Ok(response.status(404).body(whole(String::new())).expect("a response"));
@@ -132,6 +160,7 @@ fn card(_: &Request<CallBody<Full<Bytes>>>, says: Says) -> String {
         interface("JSONRPC", "0.3", "/a2a"),
         interface("JSONRPC", "0.2", "/a2a"),
         interface("HTTP+JSON", "1.0", ""),
+        interface("HTTP+JSON", "0.3", ""),
         interface("GRPC", "1.0", ""),
         interface("GRPC", "0.3", ""),
     ];

@@ -12,6 +12,7 @@ mod peer;
 mod plan;
 mod poll;
 mod run;
+mod upload;
 
 pub use self::{
     ask::{Ask, Dialect},
@@ -23,4 +24,5 @@ pub use self::{
     plan::{Caller, Caps, Coding, End, Head, Pause, Plan, Readiness, Trailers},
     poll::{Polled, Polls},
     run::{LARGE, Noted, SMALL, Seen, run, runtime},
+    upload::{Upload, Uploaded},
 };

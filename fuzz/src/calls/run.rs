@@ -22,6 +22,7 @@ use super::{
     peer::Peer,
     plan::{Caps, Plan},
     poll::Polls,
+    upload::{Upload, Uploaded},
 };
 
 /// A runtime whose time stands still unless everybody waits.
@@ -95,6 +96,8 @@ pub struct Seen {
     pub polls: u32,
     pub wakers: usize,
     pub tasks: usize,
+    /// How the same call went through the same stack once more, behind one that was dropped.
+    pub again: Option<Box<Self>>,
 }
 
 /// The bounds that a plan asks for.
@@ -117,20 +120,20 @@ pub fn run(runtime: &Runtime, plan: &Plan) -> Seen {
     let peer = Peer::new(plan.clone());
     let guard = layer(plan).observe(notes.clone()).build().expect("bounds without contradictions");
     let stack = CallLayer::new().layer(guard.layer(peer.clone()));
-    let seen = drive(runtime, plan, stack, Duration::ZERO);
+    let seen = drive(runtime, plan, Upload::AtOnce, stack, Duration::ZERO);
     Seen { calls: peer.calls(), noted: notes.take(), ..seen }
 }
 
 /// Makes the call through `stack`. What goes on by itself may do so for as long as `patience`.
-pub(super) fn drive<S, B>(runtime: &Runtime, plan: &Plan, stack: S, patience: Duration) -> Seen
+pub(super) fn drive<S, B>(runtime: &Runtime, plan: &Plan, upload: Upload, stack: S, patience: Duration) -> Seen
 where
-    S: Service<http::Request<http_body_util::Full<Bytes>>, Response = http::Response<B>, Error = CallError>,
+    S: Service<http::Request<Uploaded>, Response = http::Response<B>, Error = CallError>,
     B: Body<Data = Bytes, Error = CallError> + Unpin,
 {
     let seen = Arc::new(Mutex::new(Seen::default()));
     let polls = Polls::default();
     runtime.block_on(async {
-        let call = call(stack, plan.clone(), Arc::clone(&seen));
+        let call = call(stack, plan.clone(), upload, Arc::clone(&seen));
         let _over = polls.limit(call, plan.caller.drops).await;
         // Whoever was left behind gets his turn.
         for _ in 0..4 {
@@ -147,14 +150,14 @@ where
     seen
 }
 
-async fn call<S, B>(mut stack: S, plan: Plan, seen: Arc<Mutex<Seen>>)
+async fn call<S, B>(mut stack: S, plan: Plan, upload: Upload, seen: Arc<Mutex<Seen>>)
 where
-    S: Service<http::Request<http_body_util::Full<Bytes>>, Response = http::Response<B>, Error = CallError>,
+    S: Service<http::Request<Uploaded>, Response = http::Response<B>, Error = CallError>,
     B: Body<Data = Bytes, Error = CallError> + Unpin,
 {
     let note = |change: &dyn Fn(&mut Seen)| change(&mut seen.lock().unwrap_or_else(PoisonError::into_inner));
     let began = Instant::now();
-    let request = plan.ask.request(plan.dialect);
+    let request = plan.ask.request(plan.dialect).map(|bytes| upload.body(bytes));
     let response = match stack.ready().await {
         Ok(ready) => {
             let response = ready.call(request);

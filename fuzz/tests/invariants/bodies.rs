@@ -80,7 +80,7 @@ fn answer(ask: Ask, dialect: Dialect, say: Say) -> Vec<u8> {
 
 fn enveloped(dialect: Dialect, say: Say, result: &str) -> String {
     match (dialect, say) {
-        (Dialect::Rest, _) => result.to_owned(),
+        (Dialect::Rest | Dialect::RestV03, _) => result.to_owned(),
         (_, Say::Error) => format!(r#"{{"jsonrpc":"2.0","id":1,"error":{result}}}"#),
         _ => format!(r#"{{"jsonrpc":"2.0","id":1,"result":{result}}}"#),
     }
@@ -94,7 +94,7 @@ fn state(dialect: Dialect, state: usize) -> String {
 }
 
 fn json(ask: Ask, dialect: Dialect, say: Say) -> String {
-    let is_wrapped = matches!(dialect, Dialect::V1 | Dialect::Rest) && ask != Ask::Get;
+    let is_wrapped = (dialect == Dialect::V1 || dialect.is_rest()) && ask != Ask::Get;
     let kind = |kind: &str| if dialect == Dialect::V03 { format!(r#""kind":"{kind}","#) } else { String::new() };
     let task_id = if dialect == Dialect::V02 { "id" } else { "taskId" };
     let (name, object) = match say {
@@ -120,7 +120,7 @@ fn json(ask: Ask, dialect: Dialect, say: Say) -> String {
             )
         }
         Say::Message => ("message", format!(r#"{{{}"messageId":"m","role":"agent","parts":[]}}"#, kind("message"))),
-        Say::Error if dialect == Dialect::Rest => {
+        Say::Error if dialect.is_rest() => {
             return r#"{"error":{"code":404,"status":"NOT_FOUND","message":"no","details":[]}}"#.to_owned();
         }
         Say::Error => return r#"{"code":-32001,"message":"no"}"#.to_owned(),

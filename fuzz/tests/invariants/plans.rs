@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use a2a_guard_fuzz::calls::{
-    Ask, Caller, Caps, Coding, Dialect, End, Guarded, Head, Host, Pause, Plan, Readiness, Says, Trailers,
+    Ask, Caller, Caps, Coding, Dialect, End, Guarded, Head, Host, Pause, Plan, Readiness, Says, Trailers, Upload,
 };
 use bytes::Bytes;
 use proptest::{prelude::*, sample::select};
@@ -120,7 +120,7 @@ pub(crate) fn plan() -> impl Strategy<Value = Plan> {
         1 => Just(Readiness::Never),
         1 => Just(Readiness::Fails),
     ];
-    (asks(), select(&Dialect::ALL[..])).prop_flat_map(move |(ask, dialect)| {
+    (asks(), select(&Dialect::EVERY[..])).prop_flat_map(move |(ask, dialect)| {
         let peer = (heads(ask, dialect), chunks(ask, dialect), trailers(dialect), ends());
         (options, caps.clone(), readiness.clone(), peer, callers()).prop_map(
             move |((strict, adapt), caps, readiness, (head, chunks, trailers, end), caller)| Plan {
@@ -143,13 +143,29 @@ pub(crate) fn plan() -> impl Strategy<Value = Plan> {
 fn hosts() -> impl Strategy<Value = Host> {
     let says = prop_oneof![
         6 => Just(Says::Good),
-        1 => select(&[Says::Bad, Says::NotFound, Says::Junk, Says::Silent, Says::Hangs, Says::Lost][..]),
+        1 => select(&[Says::Bad, Says::NotFound, Says::Junk, Says::Silent, Says::Hangs, Says::Floods, Says::Lost][..]),
     ];
     let after = prop_oneof![3 => Just(ms(0)), 1 => select(vec![ms(5), ms(4_900), ms(9_900), ms(20_000)])];
     (says, after).prop_map(|(says, after)| Host { says, after })
 }
 
+fn uploads() -> impl Strategy<Value = Upload> {
+    prop_oneof![
+        8 => Just(Upload::AtOnce),
+        2 => select(vec![ms(1), ms(3_000)]).prop_map(Upload::InHalves),
+        1 => Just(Upload::Stuck),
+        1 => Just(Upload::Lost),
+    ]
+}
+
 /// Any call through all layers.
 pub(crate) fn guarded() -> impl Strategy<Value = Guarded> {
-    (plan(), hosts(), hosts()).prop_map(|(plan, cards, probes)| Guarded { plan, cards, probes })
+    let recovery = prop_oneof![1 => Just(None), 1 => hosts().prop_map(Some)];
+    (plan(), hosts(), hosts(), recovery, uploads()).prop_map(|(plan, cards, probes, recovery, upload)| Guarded {
+        plan,
+        cards,
+        probes,
+        recovery,
+        upload,
+    })
 }
