@@ -86,6 +86,7 @@ fn of_case(case: &Value, seeds: &mut Vec<Seed>) {
     let events = by_the_standard(&body).events;
     if !events.is_empty() {
         seeds.push(("sse", [&sse_choices, &body[..]].concat()));
+        seeds.extend(with_other_texts(sse_choices, &body, events[0].end).map(|seed| ("sse", seed)));
         for event in events {
             seeds.push(("answer", [&[envelope, wrapping, 1, 0, 0, 0], &event.data[..]].concat()));
         }
@@ -99,6 +100,14 @@ fn of_case(case: &Value, seeds: &mut Vec<Seed>) {
         _ => 3,
     };
     seeds.push(("answer", [&[envelope, wrapping, payload, 0, 0, 0], &body[..]].concat()));
+}
+
+/// A stream whose first event comes four times, with another text in the place of its last each time.
+fn with_other_texts(mut choices: [u8; 9], body: &[u8], end: usize) -> Option<Vec<u8>> {
+    let before = body[..end].windows(2).rposition(|pair| pair == b":\"")?;
+    let place = u16::try_from(before + 2).ok()?.to_be_bytes();
+    choices[3..7].copy_from_slice(&[0b1011, place[0], place[1], 0x10]);
+    Some([&choices, body].concat())
 }
 
 /// The choices of a [`Plan`](crate::calls::Plan) that goes as the case does.
