@@ -15,6 +15,7 @@ mod cards;
 mod door;
 mod grpc_card;
 mod guard;
+mod handles;
 mod headers;
 mod in_flight;
 mod proxy;

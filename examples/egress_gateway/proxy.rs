@@ -11,13 +11,14 @@ use http::{
     uri::{Authority, PathAndQuery},
 };
 use http_body_util::{BodyExt, Full};
-use hyper::{body::Incoming, service::Service};
-use tower::ServiceExt;
+use hyper::body::Incoming;
+use tower::{Service, ServiceExt};
 
 use crate::{
     args::Args,
     door::Door,
     guard::{Answer, Stack},
+    handles::Handles,
     headers::remove_hop_by_hop,
     tenants,
 };
@@ -25,12 +26,12 @@ use crate::{
 /// What a connection hands its requests to.
 #[derive(Clone, Debug)]
 pub(crate) struct Proxy {
-    stack: Stack,
     shared: Arc<Shared>,
 }
 
 #[derive(Debug)]
 struct Shared {
+    stack: Handles<Stack>,
     upstream: Uri,
     origin: Arc<Origin>,
     tenant_header: Option<HeaderName>,
@@ -42,11 +43,12 @@ impl Proxy {
     /// If the agent's address is none.
     pub(crate) fn new(args: &Args, stack: Stack) -> Result<Self, BoxError> {
         let shared = Shared {
+            stack: Handles::new(stack),
             upstream: args.upstream.clone(),
             origin: Arc::new(Origin::of(&args.upstream)?),
             tenant_header: args.tenant_header.clone(),
         };
-        Ok(Self { stack, shared: Arc::new(shared) })
+        Ok(Self { shared: Arc::new(shared) })
     }
 
     async fn send(self, request: Request<Incoming>) -> Response<Answer> {
@@ -56,7 +58,11 @@ impl Proxy {
             Err((status, why)) => return plain(status, why),
         };
         head.extensions.insert(door.clone());
-        let Ok(mut response) = self.stack.oneshot(Request::from_parts(head, body)).await;
+        let mut stack = self.shared.stack.take();
+        let Ok(ready) = stack.ready().await;
+        let answering = ready.call(Request::from_parts(head, body));
+        self.shared.stack.give_back(stack);
+        let Ok(mut response) = answering.await;
         *response.version_mut() = Version::default();
         let headers = response.headers_mut();
         remove_hop_by_hop(headers);
@@ -95,7 +101,7 @@ impl Shared {
     }
 }
 
-impl Service<Request<Incoming>> for Proxy {
+impl hyper::service::Service<Request<Incoming>> for Proxy {
     type Response = Response<Answer>;
     type Error = Infallible;
     type Future = Pin<Box<dyn Future<Output = Result<Response<Answer>, Infallible>> + Send>>;

@@ -10,6 +10,9 @@ mod door;
 #[path = "../../examples/egress_gateway/grpc_card.rs"]
 mod grpc_card;
 #[allow(dead_code, reason = "only its tests are wanted here")]
+#[path = "../../examples/egress_gateway/handles.rs"]
+mod handles;
+
 #[path = "../../examples/egress_gateway/headers.rs"]
 mod headers;
 #[allow(dead_code, reason = "only its tests are wanted here")]

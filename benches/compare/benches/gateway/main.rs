@@ -30,6 +30,9 @@ mod grpc_card;
 #[path = "../../../../examples/egress_gateway/guard.rs"]
 mod guard;
 #[allow(dead_code, reason = "its tests are built, and do not run here")]
+#[path = "../../../../examples/egress_gateway/handles.rs"]
+mod handles;
+#[allow(dead_code, reason = "its tests are built, and do not run here")]
 #[path = "../../../../examples/egress_gateway/headers.rs"]
 mod headers;
 #[path = "../../../../examples/egress_gateway/in_flight.rs"]
