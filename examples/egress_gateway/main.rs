@@ -16,6 +16,7 @@ mod door;
 mod grpc_card;
 mod guard;
 mod headers;
+mod held;
 mod in_flight;
 mod proxy;
 mod serve;
