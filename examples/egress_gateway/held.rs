@@ -17,21 +17,67 @@ use tokio::task::JoinHandle;
 
 use crate::guard::Answer;
 
-/// What a connection takes of any caller, and so needs nobody to watch it.
-const SOON_GONE: u64 = 16 << 10;
+/// So much is taken of a body that is ready, in bytes, before its caller asks for any: an answer of one piece is here as a
+/// whole.
+const AT_ONCE: usize = 256 << 10;
 
 /// The same body, which is over when `total` is, whether it is read or not.
-pub(crate) fn held(body: Answer, total: Duration) -> Answer {
-    if body.size_hint().exact().is_some_and(|len| len <= SOON_GONE) {
-        return body;
+pub(crate) fn held(mut body: Answer, total: Duration) -> Answer {
+    let (is_exact, mut rest, mut bytes) = (body.size_hint().exact().is_some(), VecDeque::new(), 0);
+    let mut context = Context::from_waker(Waker::noop());
+    while bytes < AT_ONCE {
+        match Pin::new(&mut body).poll_frame(&mut context) {
+            Poll::Ready(Some(Ok(frame))) => {
+                // Frames of nothing count as well.
+                bytes += frame.data_ref().map_or(0, Bytes::len).max(1 << 10);
+                rest.push_back(frame);
+            }
+            // Over already: nothing is held but what is in memory.
+            Poll::Ready(None) => return Whole { rest, is_exact }.boxed_unsync(),
+            Poll::Ready(Some(Err(error))) => {
+                let state = State { rest, failed: Some(error), ..State::default() };
+                return Held { shared: Arc::new(Shared(Mutex::new(state))), watch: None }.boxed_unsync();
+            }
+            Poll::Pending => break,
+        }
     }
-    let shared = Arc::new(Shared(Mutex::new(State { body: Some(body), ..State::default() })));
+    let state = State { body: Some(body), rest, ..State::default() };
+    let shared = Arc::new(Shared(Mutex::new(state)));
     let watching = Arc::clone(&shared);
     let watch = tokio::spawn(async move {
         tokio::time::sleep(total).await;
         watching.end().await;
     });
-    Held { shared, watch }.boxed_unsync()
+    Held { shared, watch: Some(watch) }.boxed_unsync()
+}
+
+/// A body that is here.
+struct Whole {
+    rest: VecDeque<Frame<Bytes>>,
+    /// It told its length before.
+    is_exact: bool,
+}
+
+impl Body for Whole {
+    type Data = Bytes;
+    type Error = BoxError;
+
+    fn poll_frame(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
+        Poll::Ready(self.rest.pop_front().map(Ok))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.rest.is_empty()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match self.is_exact {
+            true => {
+                SizeHint::with_exact(self.rest.iter().filter_map(Frame::data_ref).map(|data| data.len() as u64).sum())
+            }
+            false => SizeHint::default(),
+        }
+    }
 }
 
 #[derive(Default)]
@@ -40,7 +86,7 @@ struct State {
     body: Option<Answer>,
     /// The watch has it, and reads it to its end.
     taken: bool,
-    /// What came since.
+    /// What came, and is not handed on yet.
     rest: VecDeque<Frame<Bytes>>,
     failed: Option<BoxError>,
     waker: Option<Waker>,
@@ -86,7 +132,7 @@ impl Shared {
 /// The body of [`held`].
 struct Held {
     shared: Arc<Shared>,
-    watch: JoinHandle<()>,
+    watch: Option<JoinHandle<()>>,
 }
 
 impl Body for Held {
@@ -115,16 +161,14 @@ impl Body for Held {
         let is_over = state.body.as_ref().is_none_or(Body::is_end_stream);
         is_over && !state.taken && state.rest.is_empty() && state.failed.is_none()
     }
-
-    fn size_hint(&self) -> SizeHint {
-        self.shared.lock().body.as_ref().map(Body::size_hint).unwrap_or_default()
-    }
 }
 
 impl Drop for Held {
     fn drop(&mut self) {
         // Now, and not when the runtime comes to it.
         self.shared.lock().body = None;
-        self.watch.abort();
+        if let Some(watch) = &self.watch {
+            watch.abort();
+        }
     }
 }

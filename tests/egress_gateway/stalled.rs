@@ -4,7 +4,10 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
-use hyper_util::{client::legacy::Client, rt::TokioExecutor};
+use hyper_util::{
+    client::legacy::{Client, connect::HttpConnector},
+    rt::TokioExecutor,
+};
 use serde_json::json;
 use tokio::time::sleep;
 
@@ -19,8 +22,8 @@ use crate::{
 const TOTAL: [&str; 2] = ["--total-ms", "1000"];
 
 /// A window that the answers do not fit into, which is moved as the body is read.
-fn narrow() -> Client<hyper_util::client::legacy::connect::HttpConnector, Full<Bytes>> {
-    Client::builder(TokioExecutor::new()).http2_only(true).http2_initial_stream_window_size(65_535).build_http()
+fn narrow(window: u32) -> Client<HttpConnector, Full<Bytes>> {
+    Client::builder(TokioExecutor::new()).http2_only(true).http2_initial_stream_window_size(window).build_http()
 }
 
 #[tokio::test]
@@ -32,7 +35,7 @@ async fn who_does_not_read_holds_no_call_beyond_its_total() {
         let mut request = binding.ask(Ask::Stream("do-count:9999"));
         let path = request.uri().path().to_owned();
         *request.uri_mut() = format!("http://{}{path}", gateway.addr).parse().unwrap();
-        let response = narrow().request(request).await.unwrap();
+        let response = narrow(65_535).request(request).await.unwrap();
 
         let admin = Caller::of(Rpc, gateway.admin.unwrap());
         let mut outcomes = json!({});
@@ -73,7 +76,7 @@ async fn nor_its_place() {
     let gateway = Gateway::start(agent.addr, &["--total-ms", "4000", "--no-probe", "--max-in-flight", "1"]);
     let mut request = Rpc.ask(Ask::Send("do-long"));
     *request.uri_mut() = format!("http://{}/a2a", gateway.addr).parse().unwrap();
-    let response = narrow().request(request).await.unwrap();
+    let response = narrow(65_535).request(request).await.unwrap();
     let caller = Caller::of(Rpc, gateway.addr);
     let freed = async {
         while !caller.call(Rpc.ask(Ask::Send("do-well"))).await.text().contains("TASK_STATE_COMPLETED") {
@@ -83,4 +86,24 @@ async fn nor_its_place() {
     tokio::time::timeout(Duration::from_secs(20), freed).await.expect("its place");
     let body = response.into_body().collect().await.expect("all of it").to_bytes();
     assert!(body.len() > 3_000_000, "{}", body.len());
+}
+
+/// What is here as a whole waits for nobody, and for no total.
+#[tokio::test]
+async fn who_takes_nothing_at_all_holds_nothing() {
+    let agent = Agent::start().await;
+    for binding in ALL {
+        let gateway = Gateway::start(agent.addr, &["--no-probe", "--max-in-flight", "1"]);
+        let mut request = binding.ask(Ask::Send("do-well"));
+        let path = request.uri().path().to_owned();
+        *request.uri_mut() = format!("http://{}{path}", gateway.addr).parse().unwrap();
+        let response = narrow(0).request(request).await.unwrap();
+        let caller = Caller::of(binding, gateway.addr);
+        let answer = caller.call(binding.ask(Ask::Send("do-well"))).await;
+        match binding {
+            Grpc => assert_eq!(answer.grpc_status(), Some("0")),
+            _ => assert!(answer.text().contains("TASK_STATE_COMPLETED"), "{binding:?}: {}", answer.text()),
+        }
+        drop(response);
+    }
 }
