@@ -41,12 +41,17 @@ const OPTIONS: [&str; 17] = [
     "--admin",
 ];
 
+/// The longest total of a call by default: a stream's.
+const TOTAL: Duration = Duration::from_secs(3_600);
+
 /// What the gateway is to do.
 #[derive(Clone, Debug)]
 pub(crate) struct Args {
     pub(crate) listen: SocketAddr,
     pub(crate) upstream: Uri,
     pub(crate) limits: Limits,
+    /// The longest total of them.
+    pub(crate) total: Duration,
     pub(crate) cards: bool,
     pub(crate) probe: bool,
     pub(crate) region: Option<String>,
@@ -78,6 +83,7 @@ impl Args {
             listen: given.read("--listen")?.ok_or("--listen is missing")?,
             upstream: given.read("--upstream")?.map(origin).ok_or("--upstream is missing")??,
             limits: limits(&given)?,
+            total: given.millis("--total-ms")?.unwrap_or(TOTAL),
             cards: !given.0.contains_key("--no-cards"),
             probe: !given.0.contains_key("--no-probe"),
             region: given.read("--region")?,

@@ -1,6 +1,6 @@
 //! The layers around the way to the agent, as the command line wants them.
 
-use std::convert::Infallible;
+use std::{convert::Infallible, time::Duration};
 
 use a2a_guard::{
     BoxError, Call, CallLayer, Guard, ProbeCacheLayer,
@@ -17,6 +17,7 @@ use crate::{
     admin::{Outcomes, Seen},
     args::Args,
     cards::ShowCardsLayer,
+    held::held,
     in_flight::InFlightLayer,
     upstream::Upstream,
 };
@@ -60,16 +61,17 @@ pub(crate) fn stack(args: &Args) -> Result<(Stack, Seen), BoxError> {
             // The operator named the agent: its address may be any.
             let urls = UrlPolicy::strict().allow_other_origin(Origin::of(&args.upstream)?);
             let guard = guard.card_store(cards.clone()).urls(urls).build()?;
-            (boxed(guard.rendered().layer(upstream), region), Some(cards))
+            (boxed(guard.rendered().layer(upstream), region, args.total), Some(cards))
         }
-        false => (boxed(guard.build()?.rendered().layer(upstream), region), None),
+        false => (boxed(guard.build()?.rendered().layer(upstream), region, args.total), None),
     };
     let skills = probes.availability().clone();
     Ok((stack, Seen { outcomes, cards, skills, endpoints: probes }))
 }
 
-/// One type for a stack of any layers, which are told what is known of every call.
-fn boxed<S, R>(service: S, known: Option<Call>) -> Stack
+/// One type for a stack of any layers, which are told what is known of every call, and whose answers are over when `total`
+/// is.
+fn boxed<S, R>(service: S, known: Option<Call>, total: Duration) -> Stack
 where
     S: Service<Request<Incoming>, Response = Response<R>, Error = Infallible> + Clone + Send + Sync + 'static,
     S::Future: Send + 'static,
@@ -83,7 +85,7 @@ where
         request
     };
     let service = service.map_request(told);
-    BoxCloneSyncService::new(
-        service.map_response(|response: Response<R>| response.map(|body| body.map_err(Into::into).boxed_unsync())),
-    )
+    BoxCloneSyncService::new(service.map_response(move |response: Response<R>| {
+        response.map(|body| held(body.map_err(Into::into).boxed_unsync(), total))
+    }))
 }

@@ -17,6 +17,7 @@ mod grpc_card;
 mod guard;
 mod handles;
 mod headers;
+mod held;
 mod in_flight;
 mod proxy;
 mod serve;

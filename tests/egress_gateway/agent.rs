@@ -266,6 +266,12 @@ async fn unary(dialect: &Dialect, text: &str) -> Response<Frames> {
     if does("big") {
         return whole(dialect, dialect.artifact(&"x".repeat(100_000)));
     }
+    if does("long") {
+        let artifact = json!({ "artifactId": "a-1", "parts": [{ "text": "x".repeat(3_000_000) }] });
+        let status = json!({ "state": "TASK_STATE_COMPLETED" });
+        let task = json!({ "id": "task-1", "contextId": "c-1", "status": status, "artifacts": [artifact] });
+        return whole(dialect, dialect.result(json!({ "task": task }), messages::task(messages::COMPLETED)));
+    }
     if does("half") {
         let task = dialect.task("COMPLETED");
         return whole(dialect, task[..task.len() / 2].to_vec());

@@ -23,4 +23,5 @@ mod options;
 mod parts;
 mod refusals;
 mod shedding;
+mod stalled;
 mod tenants;

@@ -35,6 +35,8 @@ mod handles;
 #[allow(dead_code, reason = "its tests are built, and do not run here")]
 #[path = "../../../../examples/egress_gateway/headers.rs"]
 mod headers;
+#[path = "../../../../examples/egress_gateway/held.rs"]
+mod held;
 #[path = "../../../../examples/egress_gateway/in_flight.rs"]
 mod in_flight;
 #[path = "../../../../examples/egress_gateway/proxy.rs"]
