@@ -20,6 +20,8 @@ pub(super) struct Naming {
     /// Taken at the end.
     call: Option<Call>,
     scan: Option<Scan>,
+    /// Its caller said which tenant it is for.
+    tenant_given: bool,
 }
 
 /// Reads the body, by what it may be.
@@ -40,6 +42,7 @@ impl Scan {
 impl Naming {
     /// What method, path and headers tell. What `call` says already stays.
     pub(super) fn new(config: &Config, call: Call, parts: &Parts, began: Instant) -> Self {
+        let tenant_given = call.tenant().is_some();
         let (call, package) = of_head(config, call, parts);
         let call = call.with_began(began);
         let (skill, region) = (config.skill_metadata.as_deref(), config.region_metadata.as_deref());
@@ -52,7 +55,7 @@ impl Naming {
             }
             _ => body_envelope(&call, parts).map(|envelope| Scan::Json(RequestScan::new(envelope, skill, region))),
         };
-        Self { call: Some(call), scan }
+        Self { call: Some(call), scan, tenant_given }
     }
 
     /// Whether the body can tell more.
@@ -96,7 +99,7 @@ impl Naming {
         if let Scan::Json(scan) = scan {
             scan.finish();
         }
-        let call = of_body(call, scan.facts());
+        let call = of_body(call, scan.facts(), self.tenant_given);
         // It was no JSON-RPC, so the path has the last word.
         if call.binding().is_none() { of_path(config, call, parts) } else { call }
     }
@@ -127,6 +130,9 @@ pub(crate) fn from_head(method: &Method, uri: &Uri, headers: &HeaderMap, extensi
         }
         if let Some(version) = version_header(headers).or_else(|| version_query(uri.query())) {
             call = call.with_version(version);
+        }
+        if let Some(tenant) = uri.query().and_then(tenant_in) {
+            call = call.with_tenant(tenant);
         }
     }
     call
@@ -186,18 +192,47 @@ fn of_path(config: &Config, mut call: Call, parts: &Parts) -> Call {
             .and_then(|base| named.prefix.strip_prefix(base.trim_end_matches('/')))
             .and_then(|rest| rest.strip_prefix('/'))
             .filter(|tenant| !tenant.is_empty() && !tenant.contains('/') && *tenant != "v1");
-        if let Some(tenant) = tenant {
-            call = call.with_tenant(percent_decode_str(tenant).decode_utf8_lossy());
+        let in_query = parts.uri.query().filter(|_| call.version().is_none_or(|of| of >= ProtocolVersion::V1_0));
+        for tenant in [
+            tenant.map(|tenant| percent_decode_str(tenant).decode_utf8_lossy().into_owned()),
+            in_query.and_then(tenant_in),
+        ]
+        .into_iter()
+        .flatten()
+        {
+            let tenant = together(call.tenant(), &tenant);
+            call = call.with_tenant(tenant);
         }
     }
     call
 }
 
+/// A tenant, and what was named before it. Which of several would count nobody knows: together they are nobody's.
+fn together(before: Option<&str>, tenant: &str) -> String {
+    match before {
+        Some(before) if before != tenant => format!("{before},{tenant}"),
+        _ => tenant.to_owned(),
+    }
+}
+
+/// The tenant that a query names: agents take parameters of the request that stand in no other place from there.
+fn tenant_in(query: &str) -> Option<String> {
+    let decoded = |text: &str| percent_decode_str(&text.replace('+', " ")).decode_utf8_lossy().into_owned();
+    let mut tenant: Option<String> = None;
+    for (key, value) in query.split('&').filter_map(|pair| pair.split_once('=')) {
+        if percent_decode_str(key).eq(*b"tenant") && !value.is_empty() {
+            tenant = Some(together(tenant.as_deref(), &decoded(value)));
+        }
+    }
+    tenant
+}
+
 /// Which kind of body the request may have that says more about the call.
 fn body_envelope(call: &Call, parts: &Parts) -> Option<Envelope> {
     match call.binding() {
-        // Only a send says more than its path does.
-        Some(Binding::HttpJson) => call.operation().filter(|o| o.is_send()).map(|_| Envelope::Bare),
+        // A send says more than its path does; all others may name a tenant.
+        Some(Binding::HttpJson) if parts.method == Method::POST => call.operation().map(|_| Envelope::Bare),
+        Some(Binding::HttpJson) => None,
         Some(Binding::JsonRpc) => Some(Envelope::JsonRpc),
         Some(Binding::Grpc) => None,
         // JSON-RPC has no path of its own, and servers accept it under any media type.
@@ -206,7 +241,7 @@ fn body_envelope(call: &Call, parts: &Parts) -> Option<Envelope> {
     }
 }
 
-fn of_body(mut call: Call, read: &RequestFacts) -> Call {
+fn of_body(mut call: Call, read: &RequestFacts, tenant_given: bool) -> Call {
     let facts = call.edit();
     if facts.binding.is_none() {
         if !read.jsonrpc {
@@ -226,7 +261,14 @@ fn of_body(mut call: Call, read: &RequestFacts) -> Call {
     if facts.operation.is_some_and(Operation::is_send) {
         facts.blocking = !read.return_immediately.unwrap_or(false) && read.blocking.unwrap_or(true);
     }
-    fill(&mut facts.tenant, &read.tenant);
+    if !tenant_given && !read.tenant.is_empty() {
+        // What is longer than any that is compared is another one than each of those.
+        let cut = if read.tenant.is_truncated() { "\u{2026}" } else { "" };
+        facts.tenant = Some(match &facts.tenant {
+            None if cut.is_empty() => read.tenant.as_str().into(),
+            before => together(before.as_deref(), &format!("{}{cut}", read.tenant.as_str())).into(),
+        });
+    }
     fill(&mut facts.task_id, &read.task_id);
     fill(&mut facts.context_id, &read.context_id);
     fill(&mut facts.skill, &read.skill);

@@ -19,7 +19,7 @@ pub struct RequestFacts {
     pub method: SmallText,
     /// The JSON-RPC id.
     pub id: JsonRpcId,
-    /// `tenant`, of the parameters.
+    /// `tenant`, of the parameters: of several, the last, which is the one that agents go by.
     pub tenant: SmallText,
     /// The task addressed: `taskId` of the parameters, else their `id` (JSON-RPC), else `taskId` of the message.
     pub task_id: SmallText,
@@ -224,7 +224,14 @@ impl JsonVisitor for Reader {
                 self.facts.id = JsonRpcId::Other;
                 Scope::SKIPPED
             }
-            PARAMETERS => PARAMS,
+            PARAMETERS => {
+                self.facts.tenant.clear();
+                PARAMS
+            }
+            TENANT => {
+                self.facts.tenant.clear();
+                Scope::SKIPPED
+            }
             MESSAGE => {
                 self.in_message = true;
                 MESSAGE_IN
@@ -244,6 +251,7 @@ impl JsonVisitor for Reader {
             }
             (BLOCKING, JsonKind::Bool) => self.facts.blocking = Some(text == b"true"),
             (_, JsonKind::String) => self.text(slot, text, cut),
+            (PARAMETERS | TENANT, _) => self.facts.tenant.clear(),
             _ => {}
         }
     }

@@ -116,17 +116,48 @@ async fn a_sends_body_does_not_change_what_the_path_says() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn other_bodies_are_not_read() {
-    for (method, path) in [
-        ("POST", "/tasks/t-1:cancel"),
-        ("POST", "/tasks/t-1:subscribe"),
-        ("POST", "/tasks/t-1/pushNotificationConfigs"),
-        ("GET", "/tasks/t-1"),
-    ] {
+async fn bodies_of_other_methods_are_not_read() {
+    for (method, path) in [("GET", "/tasks/t-1"), ("DELETE", "/tasks/t-1/pushNotificationConfigs/c")] {
         // A body that never comes would hold the call up.
+        let began = tokio::time::Instant::now();
         let call = named(&CallLayer::new(), request(method, path, MockBody::new().hang())).await;
-        assert_eq!(call.task_id(), Some("t-1"), "{method} {path}");
+        assert_eq!((call.task_id(), began.elapsed()), (Some("t-1"), std::time::Duration::ZERO), "{method} {path}");
     }
+}
+
+/// Wherever a request can name a tenant, agents read it there.
+#[tokio::test(start_paused = true)]
+async fn bodies_and_queries_name_tenants() {
+    async fn of(layer: &CallLayer, method: &str, path: &str, body: &'static str) -> Option<String> {
+        let call = named(layer, request(method, path, MockBody::new().data(body))).await;
+        call.tenant().map(str::to_owned)
+    }
+    let (layer, based) = (CallLayer::new(), CallLayer::new().base_path(""));
+    for path in ["/tasks/t-1:cancel", "/tasks/t-1:subscribe", "/tasks/t-1/pushNotificationConfigs"] {
+        assert_eq!(of(&layer, "POST", path, r#"{"tenant":"acme"}"#).await.as_deref(), Some("acme"), "{path}");
+        assert_eq!(of(&layer, "POST", path, "").await, None, "{path}");
+    }
+    for (query, tenant) in [
+        ("tenant=acme", Some("acme")),
+        ("x=1&ten%61nt=a%20b+c", Some("a b c")),
+        ("tenant=", None),
+        ("tenant", None),
+        ("tenants=x&xtenant=y&Tenant=z", None),
+        ("tenant=a&tenant=a", Some("a")),
+        // Two are nobody's.
+        ("tenant=a&tenant=b", Some("a,b")),
+    ] {
+        assert_eq!(of(&layer, "GET", &format!("/tasks/t-1?{query}"), "").await.as_deref(), tenant, "{query}");
+    }
+    // Nor are one in the path and another one elsewhere.
+    assert_eq!(of(&based, "GET", "/acme/tasks?tenant=acme", "").await.as_deref(), Some("acme"));
+    assert_eq!(of(&based, "GET", "/acme/tasks?tenant=evil", "").await.as_deref(), Some("acme,evil"));
+    assert_eq!(of(&based, "POST", "/acme/message:send", r#"{"tenant":"evil"}"#).await.as_deref(), Some("acme,evil"));
+    assert_eq!(of(&layer, "POST", "/message:send?tenant=a", r#"{"tenant":"b"}"#).await.as_deref(), Some("a,b"));
+    // Older versions know none.
+    let mut old = request("GET", "/v1/tasks/t-1?tenant=x", MockBody::new());
+    old.headers_mut().insert("a2a-version", "0.3".parse().unwrap());
+    assert_eq!(named(&layer, old).await.tenant(), None);
 }
 
 #[tokio::test(start_paused = true)]

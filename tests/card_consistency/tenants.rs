@@ -7,7 +7,7 @@ use http_body_util::Full;
 use serde_json::{Value, json};
 
 use crate::{
-    mock::{Dialect, MockBody, Peer},
+    mock::{Answer, Dialect, MockBody, Peer},
     support::{Card, Cards, Page, ROOT, body_of, call, failure, guard, layer, once, rest_done, through, willing},
 };
 
@@ -305,5 +305,74 @@ async fn a_tenant_that_is_a_step_in_a_path_is_never_set_there() {
         assert_eq!((ended.word().as_str(), sent.is_none()), ("card/tenant_mismatch", true), "{tenant}");
         let stepped = cards.urls().into_iter().find(|url| url.contains("/./") || url.contains("/../"));
         assert_eq!(stepped, None);
+    }
+}
+
+/// A caller of a gateway may be hostile: what one reader takes for the tenant, and another does not, is refused.
+#[tokio::test(start_paused = true)]
+async fn no_spelling_gets_around_it() {
+    // The card has one.
+    for params in [
+        r#"{"tenant":"acme","tenant":"evil"}"#,
+        r#"{"tenant":"evil","tenant":"acme","tenant":""}"#,
+        r#"{"tenant":"acme","tenant":null}"#,
+        r#"{"tenant":"acme","tenant":{}}"#,
+        r#"{"tenant":"acme","tenant":""}"#,
+        r#"{"tenant":"acme"},"params":{}"#,
+        r#"{"tenant":"acme"},"params":null"#,
+        r#"{"tenant":"acme"},"params":{"tenant":"evil"}"#,
+        r#"{"tenant":"acme"},"params":[]"#,
+        r#"{"tenant":"acme"},"p\u0061rams":{}"#,
+        r#"{"ten\u0061nt":"evil"}"#,
+        r#"{"tenant":{"x":1}}"#,
+        r#"{"tenant":7}"#,
+    ] {
+        let (ended, sent) = once(acme(), with_params(params)).await;
+        assert_eq!(ended.word(), "card/tenant_mismatch", "{params}");
+        assert!(sent.is_none());
+    }
+    // The card has none.
+    for params in [r#"{"ten\u0061nt":"evil"}"#, r#"{"tenant":"","tenant":"evil"}"#, r#"{},"params":{"tenant":"evil"}"#]
+    {
+        let (ended, sent) = once(Card::plain(), with_params(params)).await;
+        assert_eq!(ended.word(), "card/tenant_mismatch", "{params}");
+        assert!(sent.is_none());
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn over_http_json_neither_body_nor_query_names_another() {
+    let to = |method: &str, path: &str, body: &str| {
+        let mut request = Rest.request(method, path, body.to_owned());
+        *request.uri_mut() = format!("https://agent.example.com{path}").parse().unwrap();
+        request
+    };
+    let message = r#""message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"x"}]}"#;
+    let named = format!(r#"{{"tenant":"evil",{message}}}"#);
+    for card in [Card::rest(), Card::rest().tenant("acme")] {
+        for (method, path, body) in [
+            ("POST", "/message:send", &*named),
+            ("POST", "/acme/message:send", &named),
+            ("GET", "/tasks/t-1?tenant=evil", ""),
+            ("GET", "/tasks/t-1?historyLength=1&tenant=evil", ""),
+            ("GET", "/tasks?ten%61nt=evil", ""),
+            ("POST", "/tasks/t-1:cancel?tenant=evil", "{}"),
+            ("POST", "/tasks/t-1:cancel", r#"{"tenant":"evil"}"#),
+            ("GET", "/tasks?tenant=acme&tenant=evil", ""),
+        ] {
+            let cards = Cards::default().put(ROOT, Page::from(card.clone()).max_age(300));
+            let agent = Peer::new((0..4).map(|_| Answer::json(Rest.bare_task("COMPLETED"))));
+            let mut service = guard(layer(&cards), &agent);
+            // The first is good, so that the card is held and remembered.
+            for _ in 0..2 {
+                let ended = call(&mut service, to("GET", "/tasks/t-1", "")).await;
+                assert_eq!(ended.word(), "success/success");
+            }
+            let ended = call(&mut service, to(method, path, body)).await;
+            let is_path = path.starts_with("/acme") && card.json().contains("acme");
+            let expected =
+                if is_path || !path.starts_with("/acme") { "card/tenant_mismatch" } else { "card/url_mismatch" };
+            assert_eq!(ended.word(), expected, "{method} {path} {body} {}", card.json());
+        }
     }
 }
