@@ -173,6 +173,17 @@ fn status(state: &str, number: usize, size: usize) -> Bytes {
     )
 }
 
+/// A task, so many updates of its status as short as they can be, about a hundred bytes each, and the completion.
+pub fn smallest(count: usize) -> Vec<Bytes> {
+    let of = |number: usize| match number {
+        0 => r#""task":{"id":"t","status":{"state":"TASK_STATE_WORKING"}"#,
+        _ if number + 1 == count => r#""statusUpdate":{"taskId":"t","status":{"state":"TASK_STATE_COMPLETED"}"#,
+        _ => r#""statusUpdate":{"taskId":"t","status":{"state":"TASK_STATE_WORKING"}"#,
+    };
+    let event = |number| format!("data: {{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{{{}}}}}}}\n\n", of(number));
+    (0..count).map(|number| event(number).into()).collect()
+}
+
 /// The usual event: the next few words of an artifact.
 fn chunk(number: usize, size: usize) -> Bytes {
     let head = format!(
@@ -277,6 +288,14 @@ mod tests {
             let data = event.strip_prefix(b"data: ").and_then(|rest| rest.strip_suffix(b"\r\n\r\n")).expect("a frame");
             assert_eq!(serde_json::from_slice::<Value>(data).expect("JSON")["id"], SDK_ID);
         }
+    }
+
+    #[test]
+    fn the_smallest_events_are_small_and_valid() {
+        let all = smallest(1_000);
+        assert_eq!(all.len(), 1_000);
+        assert!(all.iter().all(|event| (80..=120).contains(&event.len())), "{}", all[1].len());
+        crate::ours::judge_stream(&all, &a2a_guard::wire::JsonRpcId::Number(1));
     }
 
     #[test]

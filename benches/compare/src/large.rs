@@ -19,8 +19,13 @@ const SIZE: usize = 1 << 20;
 /// What hyper reads at once from a busy socket, more or less.
 const FRAME: usize = 16 << 10;
 
+/// What a segment of TCP carries over Ethernet.
+const SEGMENT: usize = 1_460;
+
 /// What a copy of the body would exceed by far, and a list of its frames would not.
 const NO_COPY: f64 = 32_768.0;
+/// What such a list has of each frame, at most, while it grows.
+const LISTED: usize = 3 * size_of::<Bytes>();
 
 const CHECKED: &str = "str::from_utf8 + serde IgnoredAny";
 
@@ -32,6 +37,8 @@ pub fn groups() -> Vec<Group> {
         group("prose, escaped line ends, in 16 KiB frames", Filling::Prose, FRAME),
         group("records, dense in structure", Filling::Records, SIZE),
         group("records, dense in structure, in 16 KiB frames", Filling::Records, FRAME),
+        group("prose, escaped line ends, in 1,460 B frames", Filling::Prose, SEGMENT),
+        group("records, dense in structure, in 1,460 B frames", Filling::Records, SEGMENT),
         three_byte_characters(),
     ]
 }
@@ -81,7 +88,7 @@ fn group(title: &str, filling: Filling, frame: usize) -> Group {
                 .row(TERMINAL_STATE, |peer| TerminalStateLayer::new().layer(peer))
                 .over(BARE)
                 .budget(Budget::Ratio(IGNORED_ANY, 0.8))
-                .budget(Budget::Bytes(NO_COPY)),
+                .budget(Budget::Bytes(NO_COPY.max((SIZE / frame * LISTED) as f64))),
         ],
     }
 }

@@ -1,4 +1,4 @@
-//! Event streams of a thousand events.
+//! Event streams: events of a hundred bytes to a MiB, in frames of a byte to thousands of events.
 
 use std::convert::Infallible;
 use std::fmt::Debug;
@@ -22,31 +22,54 @@ use crate::ours::{self, STREAM_JUDGE, TERMINAL_STATE};
 use crate::peer::{Pause, Peer, Script};
 use crate::stacks::{self, Call, Stacks};
 
-const EVENTS: usize = 1_000;
-
 /// How the events of a stream arrive.
 #[derive(Clone, Copy, Debug)]
 struct Arrival {
-    title: &'static str,
-    /// Bytes an event.
-    size: usize,
-    /// Events a frame.
-    together: usize,
+    /// How many.
+    events: usize,
+    size: Size,
+    frames: Frames,
     pause: Pause,
-    /// Written as the Python SDK does, and not as shortly as can be.
-    is_sdk: bool,
 }
 
-/// One group for each size, then one for each other way of arriving.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Size {
+    /// About a hundred bytes.
+    Smallest,
+    Bytes(usize),
+    /// So many bytes, written as the Python SDK does, and not as shortly as can be.
+    OfSdk(usize),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Frames {
+    /// So many whole events each.
+    Events(usize),
+    /// So many bytes each, wherever events end.
+    Bytes(usize),
+}
+
+/// One group for each size and each way of arriving.
 pub fn groups() -> Vec<Group> {
-    let alone = |size| Arrival { title: "a frame each", size, together: 1, pause: Pause::Once, is_sdk: false };
+    let alone =
+        |size| Arrival { events: 1_000, size: Size::Bytes(size), frames: Frames::Events(1), pause: Pause::Once };
+    let few = |events, size| Arrival { events, ..alone(size) };
+    let smallest = Arrival { size: Size::Smallest, ..alone(0) };
     [
         alone(256),
         alone(384),
         alone(512),
-        Arrival { title: "42 in a frame", together: 42, ..alone(384) },
-        Arrival { title: "as an SDK writes them", is_sdk: true, ..alone(384) },
-        Arrival { title: "a frame each, Pending before each", pause: Pause::EachFrame, ..alone(384) },
+        Arrival { frames: Frames::Events(42), ..alone(384) },
+        Arrival { size: Size::OfSdk(384), ..alone(384) },
+        Arrival { pause: Pause::EachFrame, ..alone(384) },
+        Arrival { frames: Frames::Bytes(1_460), ..alone(384) },
+        Arrival { frames: Frames::Bytes(1), ..few(50, 384) },
+        smallest,
+        Arrival { events: 4_000, frames: Frames::Events(4_000), ..smallest },
+        few(250, 4 << 10),
+        Arrival { frames: Frames::Bytes(16 << 10), ..few(32, 64 << 10) },
+        Arrival { frames: Frames::Bytes(16 << 10), ..few(4, 1 << 20) },
+        Arrival { frames: Frames::Bytes(1_460), ..few(4, 1 << 20) },
     ]
     .into_iter()
     .map(group)
@@ -103,12 +126,12 @@ fn group(arrival: Arrival) -> Group {
     );
     let id = arrival.id();
     // The two lengths that are measured.
-    let judged = [EVENTS, EVENTS / 2].map(|events| (events, arrival.script(events)));
+    let judged = [arrival.events, arrival.events / 2].map(|events| (events, arrival.script(events)));
     let guarded = stacks.row(TERMINAL_STATE, |peer| TerminalStateLayer::new().layer(peer)).over(PASS_THROUGH);
     Group {
-        title: format!("stream, {EVENTS} events of {} B, {}", arrival.size, arrival.title),
+        title: arrival.title(),
         unit: "event",
-        units: EVENTS,
+        units: arrival.events,
         rows: vec![
             stacks.bare(PASS_THROUGH).anchor(),
             stacks.consumed("sse-stream", |peer| peer, SseStreams).over(PASS_THROUGH).anchor(),
@@ -117,19 +140,17 @@ fn group(arrival: Arrival) -> Group {
                 let (_, script) = judged.iter().find(|(count, _)| *count == events).expect("one of the two lengths");
                 cost_of(|| ours::judge_stream(script.frames(), &id))
             }),
-            match arrival.pause {
-                Pause::Once => guarded.budget(Budget::Nanoseconds(60.0)),
-                // The clock is read at each Pending, which is not part of that budget.
-                Pause::EachFrame => guarded,
-            }
-            .budget(Budget::Allocations(0.0)),
+            arrival.budgets(guarded),
         ],
     }
 }
 
 impl Arrival {
     fn id(self) -> JsonRpcId {
-        if self.is_sdk { JsonRpcId::Text(corpus::SDK_ID.into()) } else { JsonRpcId::Number(1) }
+        match self.size {
+            Size::OfSdk(_) => JsonRpcId::Text(corpus::SDK_ID.into()),
+            _ => JsonRpcId::Number(1),
+        }
     }
 
     fn named(self, body: &Bytes) -> Call {
@@ -138,14 +159,49 @@ impl Arrival {
         request
     }
 
-    fn script(self, events: usize) -> Arc<Script> {
-        let events = match self.is_sdk {
-            true => corpus::events_of_sdk(events, self.size),
-            false => corpus::events(events, self.size),
+    fn title(self) -> String {
+        let size = match self.size {
+            Size::Smallest => "about 100 B".to_owned(),
+            Size::Bytes(bytes) if bytes >= 1 << 20 => format!("{} MiB", bytes >> 20),
+            Size::Bytes(bytes) if bytes >= 4 << 10 => format!("{} KiB", bytes >> 10),
+            Size::Bytes(bytes) | Size::OfSdk(bytes) => format!("{bytes} B"),
         };
-        let frames = match self.together {
-            1 => events,
-            some => events.chunks(some).map(|events| events.concat().into()).collect(),
+        let frames = match self.frames {
+            Frames::Events(1) if matches!(self.size, Size::OfSdk(_)) => "as an SDK writes them".to_owned(),
+            Frames::Events(1) => "a frame each".to_owned(),
+            Frames::Events(all) if all == self.events => "all in one frame".to_owned(),
+            Frames::Events(some) => format!("{some} in a frame"),
+            Frames::Bytes(1) => "byte by byte".to_owned(),
+            Frames::Bytes(bytes) if bytes >= 4 << 10 => format!("in {} KiB frames", bytes >> 10),
+            Frames::Bytes(bytes) => format!("in {bytes} B frames"),
+        };
+        let pause = if self.pause == Pause::EachFrame { ", Pending before each" } else { "" };
+        format!("stream, {} events of {size}, {frames}{pause}", self.events)
+    }
+
+    /// What DESIGN.md gives an event of 256 to 512 B; and whoever comes whole is never copied.
+    fn budgets(self, row: Row) -> Row {
+        let Frames::Events(_) = self.frames else { return row };
+        let is_usual = matches!(self.size, Size::Bytes(256..=512) | Size::OfSdk(_));
+        let row = row.budget(Budget::Allocations(0.0));
+        // The clock is read at each Pending, which is not part of that budget.
+        if is_usual && self.pause == Pause::Once { row.budget(Budget::Nanoseconds(60.0)) } else { row }
+    }
+
+    fn script(self, events: usize) -> Arc<Script> {
+        let events = match self.size {
+            Size::Smallest => corpus::smallest(events),
+            Size::Bytes(bytes) => corpus::events(events, bytes),
+            Size::OfSdk(bytes) => corpus::events_of_sdk(events, bytes),
+        };
+        let frames = match self.frames {
+            Frames::Events(1) => events,
+            Frames::Events(some) => events.chunks(some).map(|events| events.concat().into()).collect(),
+            Frames::Bytes(bytes) => {
+                let whole = Bytes::from(events.concat());
+                let starts = (0..whole.len()).step_by(bytes);
+                starts.map(|start| whole.slice(start..whole.len().min(start + bytes))).collect()
+            }
         };
         Script::stream(frames, self.pause)
     }

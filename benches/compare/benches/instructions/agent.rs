@@ -111,6 +111,11 @@ pub(crate) fn messages(count: usize, size: usize, together: usize) -> Peer {
     Peer(Script::grpc(frames))
 }
 
+/// An agent that answers over gRPC in frames of this size.
+pub(crate) fn in_grpc_frames(whole: &Bytes, frame: usize) -> Peer {
+    Peer(Script::grpc(cut(whole, frame)))
+}
+
 /// `whole` in pieces of so many bytes.
 pub(crate) fn cut(whole: &Bytes, size: usize) -> Vec<Bytes> {
     (0..whole.len()).step_by(size).map(|start| whole.slice(start..whole.len().min(start + size))).collect()

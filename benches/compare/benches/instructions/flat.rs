@@ -32,7 +32,7 @@ struct Kind {
     peer: fn(usize) -> Peer,
 }
 
-fn kinds() -> [Kind; 10] {
+fn kinds() -> [Kind; 11] {
     let body = |name, least, peer| Kind { name, unit: "KiB", least, binding: Binding::JsonRpc, streams: false, peer };
     let stream = |name, unit, least, peer| Kind { name, unit, least, binding: Binding::JsonRpc, streams: true, peer };
     let grpc = |kind| Kind { binding: Binding::Grpc, ..kind };
@@ -52,6 +52,9 @@ fn kinds() -> [Kind; 10] {
         stream("SSE, tiny events in one frame", "event", 128, text::tiny_in_one_frame),
         stream("SSE, one event in 1,460 B frames", "KiB", 16, |kib| text::one_event(kib << 10, 1_460)),
         grpc(stream("gRPC of 384 B, a frame each", "message", 64, |messages| agent::messages(messages, 384, 1))),
+        grpc(stream("gRPC of 384 B, byte by byte", "message", 8, |messages| {
+            agent::in_grpc_frames(&corpus::grpc_messages(messages, 384).concat().into(), 1)
+        })),
         grpc(body("gRPC, one message in 1,460 B frames", 32, |kib| text::one_message(kib << 10, 1_460))),
     ]
 }

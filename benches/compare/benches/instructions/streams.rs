@@ -1,7 +1,10 @@
 //! Streams: what each event or message takes.
 
 use a2a_guard::{Binding, RefusalResponseLayer, TerminalStateLayer};
-use a2a_guard_compare::peer::{Pause, Peer};
+use a2a_guard_compare::{
+    corpus,
+    peer::{Pause, Peer, Script},
+};
 use tower::Layer;
 
 use crate::{agent, guard, kit::Kit, row::Row, text};
@@ -29,9 +32,13 @@ pub(crate) fn rows(kit: &Kit) -> Vec<Row> {
         agent::events_cut(events, 384, 1_460)
     }));
     rows.extend(layer(kit, "SSE, the smallest a frame", Binding::JsonRpc, text::tiny));
+    rows.extend(layer(kit, "SSE, about 100 B a frame", Binding::JsonRpc, |events| {
+        Peer(Script::stream(corpus::smallest(events), Pause::Once))
+    }));
     rows.extend(long(kit, "4 KiB", 32, |events| agent::events(events, 4 << 10, 1, Pause::Once)));
     rows.extend(long(kit, "64 KiB, in 16 KiB frames", 4, |events| agent::events_cut(events, 64 << 10, 16 << 10)));
     rows.extend(long(kit, "1 MiB, in 16 KiB frames", 2, |events| agent::events_cut(events, 1 << 20, 16 << 10)));
+    rows.extend(long(kit, "1 MiB, in 1,460 B frames", 2, |events| agent::events_cut(events, 1 << 20, 1_460)));
     rows
 }
 
