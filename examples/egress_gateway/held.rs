@@ -23,24 +23,34 @@ const AT_ONCE: usize = 256 << 10;
 
 /// The same body, which is over when `total` is, whether it is read or not.
 pub(crate) fn held(mut body: Answer, total: Duration) -> Answer {
-    let (is_exact, mut rest, mut bytes) = (body.size_hint().exact().is_some(), VecDeque::new(), 0);
+    let is_exact = body.size_hint().exact().is_some();
+    let (mut first, mut rest, mut bytes) = (None, VecDeque::new(), 0);
     let mut context = Context::from_waker(Waker::noop());
     while bytes < AT_ONCE {
         match Pin::new(&mut body).poll_frame(&mut context) {
             Poll::Ready(Some(Ok(frame))) => {
                 // Frames of nothing count as well.
                 bytes += frame.data_ref().map_or(0, Bytes::len).max(1 << 10);
-                rest.push_back(frame);
+                match first {
+                    // Most answers are one frame, and need no more than that.
+                    None if body.is_end_stream() => {
+                        return Whole { first: Some(frame), rest, is_exact }.boxed_unsync();
+                    }
+                    None => first = Some(frame),
+                    Some(_) => rest.push_back(frame),
+                }
             }
             // Over already: nothing is held but what is in memory.
-            Poll::Ready(None) => return Whole { rest, is_exact }.boxed_unsync(),
+            Poll::Ready(None) => return Whole { first, rest, is_exact }.boxed_unsync(),
             Poll::Ready(Some(Err(error))) => {
+                first.into_iter().for_each(|first| rest.push_front(first));
                 let state = State { rest, failed: Some(error), ..State::default() };
                 return Held { shared: Arc::new(Shared(Mutex::new(state))), watch: None }.boxed_unsync();
             }
             Poll::Pending => break,
         }
     }
+    first.into_iter().for_each(|first| rest.push_front(first));
     let state = State { body: Some(body), rest, ..State::default() };
     let shared = Arc::new(Shared(Mutex::new(state)));
     let watching = Arc::clone(&shared);
@@ -53,6 +63,7 @@ pub(crate) fn held(mut body: Answer, total: Duration) -> Answer {
 
 /// A body that is here.
 struct Whole {
+    first: Option<Frame<Bytes>>,
     rest: VecDeque<Frame<Bytes>>,
     /// It told its length before.
     is_exact: bool,
@@ -63,18 +74,18 @@ impl Body for Whole {
     type Error = BoxError;
 
     fn poll_frame(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
-        Poll::Ready(self.rest.pop_front().map(Ok))
+        let next = self.first.take().or_else(|| self.rest.pop_front());
+        Poll::Ready(next.map(Ok))
     }
 
     fn is_end_stream(&self) -> bool {
-        self.rest.is_empty()
+        self.first.is_none() && self.rest.is_empty()
     }
 
     fn size_hint(&self) -> SizeHint {
+        let frames = self.first.iter().chain(&self.rest);
         match self.is_exact {
-            true => {
-                SizeHint::with_exact(self.rest.iter().filter_map(Frame::data_ref).map(|data| data.len() as u64).sum())
-            }
+            true => SizeHint::with_exact(frames.filter_map(Frame::data_ref).map(|data| data.len() as u64).sum()),
             false => SizeHint::default(),
         }
     }
