@@ -207,6 +207,12 @@ mod tests {
             ("1.5", "1.5", Same),
             ("1.5", "1.50", Same),
             ("1.5", "\"1.5\"", TypeChanged),
+            ("1.5", "\"2.5\"", Different),
+            ("1.5", "2.5", Different),
+            ("-1", "\"-1\"", TypeChanged),
+            ("-1", "1", Different),
+            ("1", "2.0", Different),
+            ("\"a\"", "1", Different),
             ("12345678901234567890", "12345678901234567890", Same),
             ("12345678901234567890", "12345678901234567891", Different),
             ("9007199254740993", "9007199254740992", Different),
@@ -219,6 +225,44 @@ mod tests {
         for (asked, got, expected) in cases {
             assert_eq!(answer(got).compare(&request(asked)), expected, "{asked} {got}");
         }
+        // Two that are beyond all floating point numbers are not one.
+        assert_eq!(answer("1e998").compare(&JsonRpcId::Raw("1e999".into())), Different);
+    }
+
+    #[test]
+    fn ids_are_read_as_what_they_are() {
+        let read = |kind, text: &[u8], cut| JsonRpcId::from_scalar(kind, text, cut);
+        assert_eq!(read(JsonKind::String, b"a", false), JsonRpcId::Text("a".into()));
+        assert_eq!(read(JsonKind::Number, b"-7", false), JsonRpcId::Number(-7));
+        assert_eq!(read(JsonKind::Number, b"1.5", false), JsonRpcId::Raw("1.5".into()));
+        assert_eq!(read(JsonKind::Null, b"null", false), JsonRpcId::Null);
+        // What is not there whole, or is none, cannot be compared.
+        for (kind, text, cut) in [
+            (JsonKind::String, &b"a"[..], true),
+            (JsonKind::String, b"\xff", false),
+            (JsonKind::Number, b"1.5", true),
+            (JsonKind::Bool, b"true", false),
+            (JsonKind::Object, b"", false),
+        ] {
+            assert_eq!(read(kind, text, cut), JsonRpcId::Other, "{kind:?}");
+        }
+    }
+
+    #[test]
+    fn an_id_that_was_cut_is_no_shorter_one() {
+        let longest = "a".repeat(SmallText::MAX);
+        let mut id = AnswerId::default();
+        id.set(JsonKind::String, longest.as_bytes(), false);
+        assert_eq!(id.compare(&JsonRpcId::Text(longest.as_str().into())), IdMatch::Same);
+        id.set(JsonKind::String, format!("{longest}a").as_bytes(), false);
+        assert_eq!(id.compare(&JsonRpcId::Text(longest.into())), IdMatch::Different);
+    }
+
+    #[test]
+    fn nothing_of_an_id_outlives_it() {
+        let mut id = answer("1");
+        id.clear();
+        assert_eq!(id.compare(&JsonRpcId::Number(1)), IdMatch::Absent);
     }
 
     #[test]

@@ -234,9 +234,10 @@ fn integer(value: &Value) -> Option<i64> {
     value.as_i64().or_else(|| whole(value.as_f64()?))
 }
 
-/// As an integer, if it is one that has no neighbour which reads the same.
+/// As an integer, if it is one that no other reads as. `serde_json` is off by a unit in the last place at times: below this
+/// that is no integer.
 fn whole(number: f64) -> Option<i64> {
-    const EXACT: f64 = 9_007_199_254_740_992.0;
+    const EXACT: f64 = 4_503_599_627_370_496.0;
     (number.fract() == 0.0 && number.abs() < EXACT).then_some(number as i64)
 }
 

@@ -61,6 +61,20 @@ mod tests {
             assert!(read <= timeout.max(Duration::from_nanos(1)), "{written}");
             assert!(timeout.as_secs_f64() * 0.999 <= read.as_secs_f64(), "{written}");
         }
+        // As finely as it fits.
+        for (nanos, written) in [
+            (0, "1n"),
+            (99_999_999, "99999999n"),
+            (100_000_000, "100000u"),
+            (99_999_999_999, "99999999u"),
+            (100_000_000_000, "100000m"),
+            (99_999_999_999_999, "99999999m"),
+            (100_000_000_000_000, "100000S"),
+            (99_999_999_999_999_999, "99999999S"),
+            (100_000_000_000_000_000, "1666666M"),
+        ] {
+            assert_eq!(format_timeout(Duration::from_nanos(nanos)), written);
+        }
         assert_eq!(format_timeout(Duration::from_secs(600)), "600000m");
         assert_eq!(format_timeout(Duration::MAX), "99999999H");
     }

@@ -221,3 +221,120 @@ proptest! {
         let _ = PeerError::parse(&bytes, MediaType::ProblemJson);
     }
 }
+
+#[test]
+fn bad_requests_say_which_fields() {
+    let violation = |nth: usize| json!({"field": format!("f{nth}"), "description": format!("d{nth}"), "reason": "R"});
+    let of = |violations: Value| {
+        let detail = json!({"@type": "type.googleapis.com/google.rpc.BadRequest", "fieldViolations": violations});
+        parse(&json!({"error": {"code": -32602, "data": [detail]}})).field_violations
+    };
+    let pair = |field: &str, description: &str| (field.to_owned(), description.to_owned());
+    let some = json!([violation(1), "odd", {"field": "alone"}, {"description": 5}]);
+    assert_eq!(of(some), [pair("f1", "d1"), pair("alone", ""), pair("", "")]);
+    assert_eq!(of(json!((0..40).map(violation).collect::<Vec<_>>())).len(), 32);
+    assert_eq!(of(json!("none")), []);
+    // Other details have fields of their own.
+    let other = json!({"@type": "type.googleapis.com/google.rpc.QuotaFailure", "fieldViolations": [violation(1)]});
+    assert_eq!(parse(&json!({"error": {"code": -32602, "data": [other]}})).field_violations, []);
+}
+
+#[test]
+fn metadata_are_kept_as_text_and_not_without_end() {
+    let of = |metadata: Value| {
+        let mut info = info("UNSUPPORTED_OPERATION", "a2a-protocol.org");
+        info["metadata"] = metadata;
+        parse(&json!({"error": {"code": -32004, "data": info}})).metadata
+    };
+    let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+    assert_eq!(of(json!({"a": "b", "c": [1], "d": null})), [pair("a", "b"), pair("c", "[1]"), pair("d", "null")]);
+    let many: Map<String, Value> = (0..40).map(|nth| (format!("m{nth}"), "x".into())).collect();
+    assert_eq!(of(many.into()).len(), 32);
+    let long = of(json!({"n": "é".repeat(300), "é".repeat(200): "v"}));
+    assert!(long.iter().all(|(name, value)| name.len() <= 256 && value.len() <= 256), "{long:?}");
+}
+
+#[test]
+fn details_one_level_deeper_and_the_first_of_each() {
+    let retry = |delay: &str| json!({"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": delay});
+    let list = json!([retry("1s"), info("TASK_NOT_FOUND", ""), retry("2s"), info("TASK_NOT_CANCELABLE", "")]);
+    for data in [list.clone(), json!({"region": "eu", "details": list})] {
+        let deeper = data.is_object();
+        let error = parse(&json!({"error": {"code": -32603, "message": "no", "data": data}}));
+        assert_eq!(
+            (error.reason.as_deref(), error.retry_after),
+            (Some("TASK_NOT_FOUND"), Some(Duration::from_secs(1)))
+        );
+        assert_eq!(error.region.is_some(), deeper);
+    }
+    // Of a list without end no more than the beginning is looked at.
+    let mut many = vec![json!({}); 64];
+    many.push(info("TASK_NOT_FOUND", ""));
+    assert_eq!(parse(&json!({"error": {"code": -32603, "data": many}})).reason, None);
+    assert_eq!(parse(&json!({"error": {"code": -32603, "data": many[1..]}})).reason.as_deref(), Some("TASK_NOT_FOUND"));
+}
+
+#[test]
+fn each_member_makes_a_problem() {
+    let read = |body: Value| PeerError::parse(body.to_string().as_bytes(), MediaType::ProblemJson);
+    for name in ["type", "title", "detail", "status"] {
+        assert_eq!(read(json!({name: "x"})).unwrap().form, ErrorForm::Problem, "{name}");
+    }
+    assert_eq!(read(json!({"instance": "/x"})), None);
+    let details = [info("UNSUPPORTED_OPERATION", "a2a-protocol.org")];
+    let problem = json!({"title": "no", "region": "eu", "availableSkills": ["a"], "details": details});
+    let error = read(problem).unwrap();
+    assert_eq!((error.region.as_deref(), error.reason.as_deref()), (Some("eu"), Some("UNSUPPORTED_OPERATION")));
+    assert_eq!(error.available_skills, Some(vec!["a".to_owned()]));
+}
+
+#[test]
+fn the_codes_that_are_json_rpcs() {
+    for (code, form) in [
+        (-32769, ErrorForm::Text),
+        (-32768, ErrorForm::CodeMessage),
+        (-32000, ErrorForm::CodeMessage),
+        (-31999, ErrorForm::Text),
+    ] {
+        let error = parse(&json!({"code": code, "message": "no"}));
+        assert_eq!((error.form, error.code.is_some()), (form, form == ErrorForm::CodeMessage), "{code}");
+        let is_json_rpc = form == ErrorForm::CodeMessage;
+        let error = parse(&json!({"error": {"code": code, "message": "no"}}));
+        assert_eq!(error.form == ErrorForm::JsonRpc, is_json_rpc, "{code}");
+        // The same of what cannot be read as a tree.
+        let scan = |body: String| PeerError::scan(body.as_bytes()).map(|error| (error.form, error.code));
+        let bare = scan(format!(r#"{{"code":{code},"message":"no","data":"#));
+        assert_eq!(bare, is_json_rpc.then_some((ErrorForm::CodeMessage, Some(code))));
+        let (form, kept) = if is_json_rpc { (ErrorForm::JsonRpc, Some(code)) } else { (ErrorForm::RpcStatus, None) };
+        assert_eq!(scan(format!(r#"{{"error":{{"code":{code},"message":"no""#)), Some((form, kept)));
+        let in_envelope = scan(format!(r#"{{"jsonrpc":"2.0","error":{{"code":{code},"message":"no""#));
+        assert_eq!(in_envelope, Some((ErrorForm::JsonRpc, Some(code))));
+    }
+    // Above this one may read as its neighbour: 9007199254740991.0 did.
+    for (text, code) in [
+        ("4294967296.0", Some(4_294_967_296)),
+        ("4503599627370496.0", None),
+        ("9007199254740991.0", None),
+        ("-4503599627370496.0", None),
+    ] {
+        let body = format!(r#"{{"jsonrpc":"2.0","error":{{"code":{text},"message":"no"}}}}"#);
+        assert_eq!(PeerError::parse(body.as_bytes(), MediaType::Json).unwrap().code, code, "{text}");
+    }
+}
+
+#[test]
+fn statuses_that_decide_and_those_that_do_not() {
+    let kind = |form, status: &str| PeerError { status: Some(status.to_owned()), ..PeerError::new(form) }.kind(None);
+    assert_eq!(kind(ErrorForm::RpcStatus, "UNIMPLEMENTED"), Some(A2aError::MethodNotFound));
+    assert_eq!(kind(ErrorForm::Grpc, "UNIMPLEMENTED"), None);
+    assert_eq!(kind(ErrorForm::Grpc, "NOT_FOUND"), Some(A2aError::TaskNotFound));
+    assert_eq!(kind(ErrorForm::JsonRpc, "NOT_FOUND"), None);
+    assert_eq!(kind(ErrorForm::Text, "NOT_FOUND"), None);
+}
+
+#[test]
+fn texts_are_never_cut_within_a_character() {
+    let text = format!("a{}", "é".repeat(2000));
+    let error = parse(&json!({"error": {"code": 1, "message": text, "status": text}}));
+    assert_eq!((error.message.map(|text| text.len()), error.status.map(|text| text.len())), (Some(1023), Some(255)));
+}
