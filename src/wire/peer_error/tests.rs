@@ -158,6 +158,7 @@ fn retry_delays() {
     assert_eq!(delay(json!("0.000000001s")), Some(Duration::from_nanos(1)));
     assert_eq!(delay(json!({"seconds": "3", "nanos": 5})), Some(Duration::new(3, 5)));
     assert_eq!(delay(json!({"seconds": 3})), Some(Duration::from_secs(3)));
+    assert_eq!(delay(json!({"seconds": u64::MAX, "nanos": 999_999_999})), Some(Duration::MAX));
     for odd in [
         json!("2"),
         json!("-1s"),
@@ -167,6 +168,8 @@ fn retry_delays() {
         json!("1.0000000001s"),
         json!("99999999999999999999s"),
         json!({"nanos": 1e9}),
+        json!({"nanos": 1_000_000_000}),
+        json!({"seconds": u64::MAX, "nanos": 1_000_000_000}),
         json!({"seconds": -1}),
         json!(3),
     ] {
