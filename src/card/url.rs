@@ -344,7 +344,7 @@ fn normal_escapes(text: &str) -> Box<str> {
             _ => None,
         };
         match escaped {
-            Some(byte) if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) => normal.push(char::from(byte)),
+            Some(byte) if is_unreserved(byte) && !ends_an_escape(&normal, byte) => normal.push(char::from(byte)),
             Some(byte) => push_escape(&mut normal, byte),
             None if byte.is_ascii() => normal.push(char::from(byte)),
             None => push_escape(&mut normal, byte),
@@ -352,6 +352,20 @@ fn normal_escapes(text: &str) -> Box<str> {
         at += if escaped.is_some() { 3 } else { 1 };
     }
     normal.into()
+}
+
+fn is_unreserved(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"-._~".contains(&byte)
+}
+
+/// Behind a percent sign that escapes nothing, a digit would make an escape that was not there: it may stand for anything.
+fn ends_an_escape(before: &str, byte: u8) -> bool {
+    let is_begun = match before.as_bytes() {
+        [.., b'%'] => true,
+        [.., b'%', digit] => hex(*digit).is_some(),
+        _ => false,
+    };
+    is_begun && hex(byte).is_some()
 }
 
 fn push_escape(text: &mut String, byte: u8) {

@@ -12,6 +12,11 @@ fn urls_are_compared_by_what_is_the_same_in_every_reading() {
         ("https://a/%7euser/%2fx/%c3%a9", "https://a/~user/%2Fx/%C3%A9"),
         ("https://a/é", "https://a/%C3%A9"),
         ("https://a/%zz%", "https://a/%zz%"),
+        // With what stands before it, what it escapes would be an escape of something else.
+        ("https://a/%%663", "https://a/%%663"),
+        ("https://a/%%36%36", "https://a/%%366"),
+        ("https://a/%3%33", "https://a/%3%33"),
+        ("https://a/%%7e%4%7a", "https://a/%~%4z"),
         ("https://a?x=%41", "https://a/?x=A"),
         ("https://a/b/#frag?no", "https://a/b/"),
         ("https://a/b/../c", "https://a/b/../c"),
