@@ -163,7 +163,7 @@ impl JsonScanner {
     /// Goes on inside of what skimming left open.
     #[cold]
     fn take_over(&mut self, state: State, open: u64) {
-        self.state = state;
+        self.begin_text(state);
         self.told = false;
         for bit in (0..open.ilog2()).rev() {
             self.nesting.push(open >> bit & 1 != 0);

@@ -90,6 +90,11 @@ pub(super) fn skim(bytes: &[u8], mut at: usize, shared: &mut Blocks<'_>) -> Skim
                 } else {
                     if word as u8 != b'"' {
                         end = skip_odd(bytes, end, &mut blocks);
+                        if end == bytes.len() {
+                            // A cut goes through it. What is read of it is not read again: it may be long.
+                            at = end;
+                            break 'stop State::InString;
+                        }
                         if bytes.get(end) != Some(&b'"') {
                             break 'stop State::Value;
                         }

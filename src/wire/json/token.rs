@@ -79,7 +79,7 @@ impl JsonScanner {
         self.continue_string(bytes, at, blocks, visitor)
     }
 
-    fn begin_text(&mut self, state: State) {
+    pub(super) fn begin_text(&mut self, state: State) {
         self.state = state;
         self.string = StringPart::default();
         self.token.clear();
