@@ -296,7 +296,10 @@ impl StreamJudge {
         let kept = self.memo.take_kept();
         let held = self.held;
         if !kept.is_empty() {
-            self.read_events(&kept, 0, id);
+            let step = self.read_events(&kept, 0, id);
+            debug_assert!(
+                step.consumed == kept.len() && matches!(step.kind, StepKind::Held | StepKind::Flawed(Flaw::TooLarge))
+            );
         }
         self.held = held;
         self.memo.give_back(kept);

@@ -131,7 +131,11 @@ impl<N: Copy> Template<N> {
             if !rest.starts_with(before) {
                 return before.starts_with(rest);
             }
-            let Some(end) = end_of_apart(bytes, at + before.len(), self.lines & bit != 0) else { return true };
+            let text = at + before.len();
+            let Some(end) = end_of_apart(bytes, text, self.lines & bit != 0) else {
+                // Its end is not there yet, or there is something wrong before. With its line the event ends, whatever it is.
+                return memchr::memchr2(b'\n', b'\r', bytes.get(text..).unwrap_or_default()).is_none();
+            };
             (at, from) = (end, hole.end);
         }
         let (rest, last) = (bytes.get(at..).unwrap_or_default(), self.sample.get(from..).unwrap_or_default());

@@ -328,7 +328,7 @@ proptest! {
     /// was like another. That is so where lines end with a carriage return, which nothing is learnt of.
     #[test]
     fn an_event_like_another_is_seen_as_if_it_was_the_only_one(
-        parts in prop::collection::vec((0usize..9, "[a-c\u{e9}]{0,4}|\\\\u00e9|\\\\\"|WORKING|\"|,", 0u32..100), 0..16),
+        parts in prop::collection::vec((0usize..9, "[a-c\u{e9}]{0,4}|\\\\u00e9|\\\\\"|WORKING|\"|,|\\\\x|\u{1}|a\u{0}", 0u32..100), 0..16),
         line_end in prop::sample::select(vec!["\n", "\r\n"]),
         cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..12),
         max in prop::sample::select(vec![130usize, 180, MAX]),
