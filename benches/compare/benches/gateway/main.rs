@@ -29,7 +29,7 @@ mod door;
 mod grpc_card;
 #[path = "../../../../examples/egress_gateway/guard.rs"]
 mod guard;
-#[allow(unused_imports, reason = "its tests are built, and do not run here")]
+#[allow(dead_code, unused_imports, reason = "its tests are built, and do not run here")]
 #[path = "../../../../examples/egress_gateway/handles.rs"]
 mod handles;
 #[allow(dead_code, reason = "its tests are built, and do not run here")]
