@@ -1,5 +1,5 @@
 //! An Agent Card out of a message, as the JSON that the other bindings have it in (ProtoJSON), so that all of them are read
-//! alike. No generated code: the [fields](schema) are a table. This is the rare path.
+//! alike. No generated code: the fields are a table (`schema`). This is the rare path.
 
 mod schema;
 
