@@ -8,6 +8,8 @@ use crate::wire::sse::PlainEvent;
 const KINDS: usize = 4;
 /// Of an event that is cut, so much is kept at most.
 const CARRY: usize = 2048;
+/// An event in more pieces than these is read as they come: to look at all of it with each of many pieces would be slow.
+const PIECES: u8 = 8;
 /// Of an event's data, so much tells what kind it is of: an envelope with an id of 36 bytes, and the name of what is in it.
 const START: usize = 80;
 /// Of so many that were like none before, one is learnt of whatever it begins with.
@@ -36,6 +38,8 @@ pub(super) struct Memo<N> {
     patience: u8,
     /// The beginning of an event that a cut goes through, and that may be like another.
     carry: Vec<u8>,
+    /// In how many pieces that came.
+    pieces: u8,
 }
 
 impl<N> Default for Memo<N> {
@@ -50,6 +54,7 @@ impl<N> Default for Memo<N> {
             pause: 0,
             patience: 0,
             carry: Vec::new(),
+            pieces: 0,
         }
     }
 }
@@ -138,6 +143,7 @@ impl<N: Copy> Memo<N> {
         let is_kept = bytes.len() <= CARRY && self.may_begin_with(bytes);
         if is_kept {
             self.carry.extend_from_slice(bytes);
+            self.pieces = 1;
         }
         is_kept
     }
@@ -157,11 +163,13 @@ impl<N: Copy> Memo<N> {
         let kept = carry.len();
         let room = CARRY.saturating_sub(kept);
         carry.extend_from_slice(bytes.get(..room).unwrap_or(bytes));
+        self.pieces = self.pieces.saturating_add(1);
+        let may_go_on = self.pieces < PIECES && bytes.len() <= room;
         let found = self.repeated(&carry).or_else(|| self.repeated_widely(&carry));
         let gone_on = match found {
             // It does not end within what was kept, for then that had not been a beginning only.
             Some(length) => GoneOn::Repeated(length.saturating_sub(kept)),
-            None if bytes.len() <= room && self.may_begin_with(&carry) => GoneOn::Kept,
+            None if may_go_on && self.may_begin_with(&carry) => GoneOn::Kept,
             None => GoneOn::Other,
         };
         if !matches!(gone_on, GoneOn::Kept) {
@@ -422,13 +430,32 @@ mod tests {
                     stream.memo.forget_kept();
                 }
             }
-            // Byte by byte, and then otherwise than expected.
-            assert!(stream.memo.keep(&all[..1]));
-            for at in 1..end {
-                assert_eq!(stream.memo.go_on(&all[at..=at]), GoneOn::Kept, "{at}");
+            // Piece by piece, and then otherwise than expected.
+            let pieces: Vec<&[u8]> = all[..end].chunks(end.div_ceil(4)).collect();
+            assert!(stream.memo.keep(pieces[0]));
+            for piece in &pieces[1..] {
+                assert_eq!(stream.memo.go_on(piece), GoneOn::Kept);
             }
             assert_eq!(stream.memo.go_on(b"!"), GoneOn::Other);
             assert_eq!(stream.memo.take_kept(), &all[..end]);
+        }
+    }
+
+    #[test]
+    fn an_event_in_many_pieces_is_read_as_they_come() {
+        let mut stream = Stream::new();
+        stream.learns_twice(&raw(&event(1, 0, "a")), 3);
+        let raw = raw(&event(1, 0, "b"));
+        for _ in 0..2 {
+            assert!(stream.memo.keep(&raw.as_bytes()[..1]));
+            for at in 1..usize::from(PIECES) - 1 {
+                assert_eq!(stream.memo.go_on(&raw.as_bytes()[at..=at]), GoneOn::Kept, "{at}");
+            }
+            let last = usize::from(PIECES) - 1;
+            assert_eq!(stream.memo.go_on(&raw.as_bytes()[last..=last]), GoneOn::Other);
+            let kept = stream.memo.take_kept();
+            assert_eq!(kept, &raw.as_bytes()[..last]);
+            stream.memo.give_back(kept);
         }
     }
 
