@@ -41,8 +41,8 @@ const NUMBER: CardMessageError = Malformed("a number that JSON does not have");
 /// The card in the body of an answer to `GetExtendedAgentCard` (A2A 1.0 §10) or to `GetAgentCard` of 0.3, in JSON of at most
 /// `max` bytes.
 ///
-/// As in every reader of proto3, unknown fields are passed over, the last of a kind counts, and messages that come twice are
-/// merged. What the specification requires and has no presence on the wire (strings and lists of 1.0) is there with its
+/// As in every reader of proto3, unknown fields are passed over, the last of a kind and of a `oneof` counts, and messages that come twice
+/// are merged. What the specification requires and has no presence on the wire (strings and lists of 1.0) is there with its
 /// default. Whether it is a card at all [`AgentCard::read`](crate::card::AgentCard::read) says.
 ///
 /// # Errors
@@ -82,7 +82,10 @@ impl Reader {
         let mut rest = bytes;
         while !rest.is_empty() {
             let (number, value) = field(&mut rest).ok_or(CUT)?;
-            if let Some(Field { name, kind, .. }) = fields.iter().find(|known| known.number == number) {
+            if let Some(Field { name, kind, member, .. }) = fields.iter().find(|known| known.number == number) {
+                if *member && !object.contains_key(*name) {
+                    object.clear();
+                }
                 self.set(name, *kind, value, depth, object)?;
             }
         }

@@ -133,16 +133,10 @@ fn so_is_one_that_was_damaged() {
             (Ok(ours), Ok(theirs)) => {
                 both += 1;
                 let ours: Value = serde_json::from_slice(&ours).unwrap();
-                // A oneof with two members is none that generated code has.
-                let several = |value: &Value| value.as_object().is_some_and(|members| members.len() > 1);
-                let schemes = ours["securitySchemes"].as_object();
-                if schemes.is_some_and(|all| all.values().any(several)) {
-                    continue;
-                }
                 // As text and back, as ours came: that costs a number its last bit.
                 let Ok(theirs) = serde_json::to_string(&theirs) else { continue };
                 let theirs = serde_json::from_str(&theirs).unwrap();
-                assert_eq!(without_defaults(ours), without_defaults(theirs));
+                assert_eq!(without_defaults(ours), without_defaults(theirs), "{bytes:?}");
             }
             (Err(_), Err(_)) => neither += 1,
             // Infinity, which no JSON has.

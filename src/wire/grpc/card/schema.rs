@@ -27,16 +27,22 @@ pub(super) struct Field {
     pub(super) kind: Kind,
     /// It is required, and has no presence: where it is not there, it is there with its default (A2A 1.0 §5.7).
     pub(super) always: bool,
+    /// Of a `oneof`, which is all that its message has: it stands in for a member that came before.
+    pub(super) member: bool,
 }
 
 use Kind::{Flag, List, Map, Message, Struct, Text};
 
 const fn field(number: u32, name: &'static str, kind: Kind) -> Field {
-    Field { number, name, kind, always: false }
+    Field { number, name, kind, always: false, member: false }
 }
 
 const fn always(number: u32, name: &'static str, kind: Kind) -> Field {
-    Field { number, name, kind, always: true }
+    Field { number, name, kind, always: true, member: false }
+}
+
+const fn member(number: u32, name: &'static str, kind: Kind) -> Field {
+    Field { number, name, kind, always: false, member: true }
 }
 
 const TEXTS: Kind = List(&Text);
@@ -136,11 +142,11 @@ static SECURITY_REQUIREMENT: [Field; 1] = [field(1, "schemes", Map(&Message(&STR
 static STRING_LIST: [Field; 1] = [field(1, "list", TEXTS)];
 
 static SECURITY_SCHEME: [Field; 5] = [
-    field(1, "apiKeySecurityScheme", Message(&API_KEY)),
-    field(2, "httpAuthSecurityScheme", Message(&HTTP_AUTH)),
-    field(3, "oauth2SecurityScheme", Message(&OAUTH2)),
-    field(4, "openIdConnectSecurityScheme", Message(&OPEN_ID_CONNECT)),
-    field(5, "mtlsSecurityScheme", Message(&MUTUAL_TLS)),
+    member(1, "apiKeySecurityScheme", Message(&API_KEY)),
+    member(2, "httpAuthSecurityScheme", Message(&HTTP_AUTH)),
+    member(3, "oauth2SecurityScheme", Message(&OAUTH2)),
+    member(4, "openIdConnectSecurityScheme", Message(&OPEN_ID_CONNECT)),
+    member(5, "mtlsSecurityScheme", Message(&MUTUAL_TLS)),
 ];
 
 static API_KEY: [Field; 3] = [field(1, "description", Text), always(2, "location", Text), always(3, "name", Text)];
@@ -157,11 +163,11 @@ static MUTUAL_TLS: [Field; 1] = [field(1, "description", Text)];
 
 /// 0.3 has the first four.
 static FLOWS: [Field; 5] = [
-    field(1, "authorizationCode", Message(&AUTHORIZATION_CODE)),
-    field(2, "clientCredentials", Message(&CLIENT_CREDENTIALS)),
-    field(3, "implicit", Message(&IMPLICIT)),
-    field(4, "password", Message(&PASSWORD)),
-    field(5, "deviceCode", Message(&DEVICE_CODE)),
+    member(1, "authorizationCode", Message(&AUTHORIZATION_CODE)),
+    member(2, "clientCredentials", Message(&CLIENT_CREDENTIALS)),
+    member(3, "implicit", Message(&IMPLICIT)),
+    member(4, "password", Message(&PASSWORD)),
+    member(5, "deviceCode", Message(&DEVICE_CODE)),
 ];
 
 static AUTHORIZATION_CODE: [Field; 5] = [

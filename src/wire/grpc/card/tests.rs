@@ -179,6 +179,37 @@ fn the_last_of_a_kind_counts_and_messages_are_merged() {
     assert_eq!(json["supportedInterfaces"].as_array().unwrap().len(), 1);
 }
 
+/// proto3: a member of a `oneof` that comes later is the only one, and the same one again is merged with itself.
+#[test]
+fn the_last_of_a_oneof_counts() {
+    let flow = |number, field, text: &str| {
+        Message::new().message(2, Message::new().message(number, Message::new().text(field, text)))
+    };
+    let merged =
+        |first: &Message, second: &Message| append(Message::of_bytes(first.as_bytes().to_vec()), second.as_bytes());
+    let read = |scheme: Message| v1(&plain().message(8, entry("x", scheme)))["securitySchemes"]["x"].clone();
+    let (implicit, password) = (flow(3, 1, "a"), flow(4, 1, "t"));
+    assert_eq!(
+        read(Message::new().message(3, merged(&implicit, &password))),
+        json!({"oauth2SecurityScheme": {"flows": {"password": {"tokenUrl": "t"}}}})
+    );
+    assert_eq!(
+        read(Message::new().message(3, merged(&merged(&password, &implicit), &flow(3, 2, "r")))),
+        json!({"oauth2SecurityScheme": {"flows": {"implicit": {"authorizationUrl": "a", "refreshUrl": "r"}}}})
+    );
+    // One that is passed over is none, and what the member before had does not come back.
+    let basic = Message::new().text(1, "d").text(2, "basic");
+    let again = Message::new().text(2, "bearer");
+    assert_eq!(
+        read(Message::new().message(2, basic).message(5, Message::new()).number(9, 1)),
+        json!({"mtlsSecurityScheme": {}})
+    );
+    assert_eq!(
+        read(Message::new().message(2, Message::new().text(1, "d")).message(5, Message::new()).message(2, again)),
+        json!({"httpAuthSecurityScheme": {"scheme": "bearer"}})
+    );
+}
+
 #[test]
 fn unknown_fields_are_passed_over() {
     // A varint, eight bytes, four, a string, and a group with a field in it.
