@@ -14,6 +14,7 @@ use super::{
     lease::Seen,
 };
 use crate::{
+    call::Call,
     card::Origin,
     clock::{Clock, Millis},
 };
@@ -29,6 +30,7 @@ pub(super) struct Place {
     /// Of a call that names a skill and begins a task.
     pub(super) entry: Option<Arc<Entry>>,
     pub(super) clock: Clock,
+    availability: SkillAvailability,
 }
 
 /// A place as it stood when a call looked.
@@ -113,6 +115,7 @@ impl Places {
             endpoint,
             entry,
             clock: self.availability.clock(),
+            availability: self.availability.clone(),
         });
         self.places.insert(key, Arc::clone(&place));
         place
@@ -145,6 +148,16 @@ impl fmt::Debug for Place {
 impl Place {
     pub(super) fn endpoint_key(&self) -> EndpointKey {
         self.key.endpoint.clone()
+    }
+
+    /// What is known of the skill that a refused call named. One about a task that is there already goes by no skill, but
+    /// what it is told of one holds for all.
+    #[cold]
+    pub(super) fn entry_of(&self, call: &Call) -> Option<Arc<Entry>> {
+        self.entry.clone().or_else(|| {
+            let key = SkillKey::of(&self.uri, call.skill().filter(|skill| !skill.is_empty())?).ok()?;
+            Some(self.availability.entry(key.in_region(call.region().unwrap_or_default())))
+        })
     }
 
     /// Whether a call is like the one which it was made for, and would find it.

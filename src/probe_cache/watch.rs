@@ -75,7 +75,7 @@ impl Watch {
     pub(super) fn see(&self, error: &CallError) {
         match (error.outcome(), error.class()) {
             (OutcomeKind::Stale, Class::SkillUnavailable) if !error.failure().remembered => {
-                if let Some(entry) = &self.place.entry {
+                if let Some(entry) = self.place.entry_of(error.call()) {
                     entry.refuse(error.failure().peer.as_deref(), error.retry_after(), self.now());
                 }
                 self.distrust_card();
