@@ -265,7 +265,7 @@ impl Judge {
         }
         let is_anything = self.reader.expected.payload == Payload::Anything;
         match result {
-            None if self.reader.is_code_and_message(true) => self.judge_error_id(id),
+            None if self.reader.is_code_and_message(true) || self.reader.notes.problem_type => self.judge_error_id(id),
             None if !is_anything => Err(Flaw::Violation("neither a result nor an error")),
             Some(JsonKind::Null) if !is_anything => Err(Flaw::Violation("a result that is null")),
             _ => {

@@ -169,10 +169,10 @@ pub(super) struct Notes {
     pub(super) code: Option<i64>,
     /// A string `message` beside the payload.
     pub(super) text: bool,
+    /// A `type` that is one of A2A's problem types (§11.6), where an envelope or a result is due.
+    pub(super) problem_type: bool,
     /// A string `detail` in a payload that is not looked at otherwise …
     pub(super) detail: bool,
-    /// … a `type` that is one of A2A's problem types (§11.6) …
-    pub(super) problem_type: bool,
     /// … and any member that no error has.
     pub(super) other: bool,
     pub(super) kind: Option<KindMember>,
@@ -230,6 +230,7 @@ impl Reader {
         match name {
             Some(Name::Error) if self.expected.envelope == Envelope::Bare => ERROR,
             Some(Name::Code) if self.expected.envelope == Envelope::Bare => CODE,
+            Some(Name::Type) if self.expected.envelope == Envelope::Bare => TYPE,
             Some(Name::Task) => TASK,
             Some(Name::Message) => MESSAGE,
             Some(Name::StatusUpdate) => STATUS_UPDATE,
@@ -433,6 +434,7 @@ impl JsonVisitor for Reader {
                 Name::Error => ERROR,
                 Name::Code => CODE,
                 Name::Message => TEXT,
+                Name::Type => TYPE,
                 _ => Slot::IGNORED,
             },
             (STATUS, Some(Name::State)) => {

@@ -509,8 +509,13 @@ fn words_beside_a_result_in_an_envelope_do_no_harm() {
 #[test]
 fn words_and_problems_are_no_result() {
     let problem = r#"{"type":"https://a2a-protocol.org/errors/task-not-found","title":"Task Not Found","status":404,"detail":"x"}"#;
+    for payload in [SendResult, StreamEvent, Task, Object, ObjectOrArray] {
+        assert_eq!(bare(Member, payload, problem).0, Verdict::Error, "{payload:?}");
+        assert_eq!(rpc(Member, payload, problem).0, Verdict::Error, "{payload:?}");
+        let other = problem.replace("a2a-protocol.org", "example.com");
+        assert_ne!(rpc(Member, payload, &other).0, Verdict::Error, "{payload:?}");
+    }
     for payload in [Object, ObjectOrArray] {
-        assert_eq!(bare(Member, payload, problem).0, Verdict::Error);
         for words in [r#"{"message":"boom"}"#, r#"{"detail":"Not Found"}"#, r#"{"title":"t","status":1,"detail":"d"}"#]
         {
             assert_eq!(bare(Member, payload, words).0, violation("an error's words where a result is due"), "{words}");
