@@ -13,7 +13,10 @@ pub(super) fn expected(call: &Call) -> Option<Expected> {
         Operation::SendMessage => Payload::SendResult,
         Operation::SendStreamingMessage | Operation::SubscribeToTask => Payload::StreamEvent,
         Operation::GetTask | Operation::CancelTask => Payload::Task,
-        Operation::ListTaskPushNotificationConfigs => Payload::ObjectOrArray,
+        // 1.0 has an object for the list, which its SDKs insist on.
+        Operation::ListTaskPushNotificationConfigs if call.version() < Some(ProtocolVersion::V1_0) => {
+            Payload::ObjectOrArray
+        }
         Operation::DeleteTaskPushNotificationConfig => Payload::Anything,
         _ => Payload::Object,
     };
@@ -67,5 +70,21 @@ fn json_rpc_wrapping(version: Option<ProtocolVersion>) -> Wrapping {
         Some(version) if version < ProtocolVersion::V0_3 => Wrapping::Legacy,
         Some(version) if version < ProtocolVersion::V1_0 => Wrapping::Kind,
         _ => Wrapping::Member,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_older_versions_list_push_configurations_in_an_array() {
+        for binding in [Binding::JsonRpc, Binding::HttpJson] {
+            let call = Call::new().with_binding(binding).with_operation(Operation::ListTaskPushNotificationConfigs);
+            let payload = |call: Call| expected(&call).map(|expected| expected.payload);
+            assert_eq!(payload(call.clone().with_version(ProtocolVersion::V1_0)), Some(Payload::Object));
+            assert_eq!(payload(call.clone().with_version(ProtocolVersion::V0_3)), Some(Payload::ObjectOrArray));
+            assert_eq!(payload(call), Some(Payload::ObjectOrArray), "nobody knows");
+        }
     }
 }
