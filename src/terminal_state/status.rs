@@ -57,7 +57,7 @@ pub(super) fn with_body(
     let code = status.as_u16();
     let says_no = match code {
         _ if typed => true,
-        404 | 405 | 410 => names_task && text.is_some_and(|text| !is_own_phrase(status, text)),
+        404 | 405 | 410 => names_task && text.is_some_and(|text| !says_no_more(status, text)),
         400..=499 | 501 => text.is_some(),
         _ => false,
     };
@@ -75,8 +75,9 @@ pub(super) fn with_body(
 }
 
 /// Whether a text says no more than the status itself.
-fn is_own_phrase(status: StatusCode, text: &str) -> bool {
-    status.canonical_reason().is_some_and(|phrase| text.trim().trim_end_matches('.').eq_ignore_ascii_case(phrase))
+fn says_no_more(status: StatusCode, text: &str) -> bool {
+    let text = text.trim().trim_end_matches('.');
+    text.is_empty() || status.canonical_reason().is_some_and(|phrase| text.eq_ignore_ascii_case(phrase))
 }
 
 #[cfg(test)]
@@ -119,6 +120,8 @@ mod tests {
         assert_eq!(class(404, HttpJson, false, r#"{"message":"Task not found"}"#, json), not_found);
         assert_eq!(class(404, HttpJson, true, r#"{"detail":"Not Found"}"#, json), not_found);
         assert_eq!(class(405, HttpJson, true, r#"{"detail":"Method Not Allowed"}"#, json), not_found);
+        assert_eq!(class(404, HttpJson, true, r#"{"detail":""}"#, json), not_found);
+        assert_eq!(class(410, HttpJson, true, r#"{"message":" "}"#, json), not_found);
         assert_eq!(class(409, HttpJson, true, r#"{"message":"not cancelable"}"#, json), peer_error);
         assert_eq!(class(501, HttpJson, true, r#"{"message":"no push"}"#, json), peer_error);
         assert_eq!(class(500, HttpJson, true, r#"{"message":"unknown exception"}"#, json), http_status);
