@@ -4,7 +4,7 @@ use http::{
     HeaderMap, HeaderValue, StatusCode,
     header::{CONTENT_ENCODING, CONTENT_TYPE, DATE, RETRY_AFTER},
 };
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use super::shape;
 use crate::{
@@ -16,8 +16,8 @@ use crate::{
 /// How an answer is to be judged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Plan {
-    /// Nobody named the call: the answer passes, bounded. A JSON-RPC answer is still read along the way, for the
-    /// outcome.
+    /// Nobody named the call: the answer passes, bounded. What may be a JSON-RPC answer is still read along the way, for
+    /// the outcome.
     Pass { read_along: Option<Expected> },
     /// An error status: head and the first of the body decide.
     ErrorBody,
@@ -40,8 +40,9 @@ pub(super) const MEDIA: &str = "the answer is of a media type that no success ha
 pub(super) fn plan(call: &Call, status: StatusCode, headers: &HeaderMap) -> Plan {
     let (media, coding) = declares(headers);
     let Some(expected) = shape::expected(call) else {
-        let json_rpc = call.binding() == Some(Binding::JsonRpc) && media.is_json() && coding.is_none();
-        return Plan::Pass { read_along: json_rpc.then(shape::foreign_method) };
+        // Of a request that nobody could read, its answer may say as much.
+        let may_be = matches!(call.binding(), None | Some(Binding::JsonRpc)) && media.is_json() && coding.is_none();
+        return Plan::Pass { read_along: may_be.then(shape::foreign_method) };
     };
     if !status.is_success() {
         return match coding {
@@ -106,15 +107,15 @@ pub(super) fn declared(class: Class, headers: &HeaderMap) -> Option<Box<str>> {
 }
 
 /// `Retry-After` (RFC 9110 §10.2.3), in seconds or as a date. A date counts from the answer's own `Date`, so that the
-/// peer's clock need not agree with ours.
+/// peer's clock need not agree with ours; an answer without is dated when it comes (§6.6.1).
 pub(super) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let value = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
-    if let Ok(seconds) = value.parse() {
-        return Some(Duration::from_secs(seconds));
+    if value.bytes().all(|byte| byte.is_ascii_digit()) {
+        return value.parse().ok().map(Duration::from_secs);
     }
     let until = httpdate::parse_http_date(value).ok()?;
-    let date = httpdate::parse_http_date(headers.get(DATE)?.to_str().ok()?).ok()?;
-    Some(until.duration_since(date).unwrap_or_default())
+    let date = headers.get(DATE).and_then(|date| httpdate::parse_http_date(date.to_str().ok()?).ok());
+    Some(until.duration_since(date.unwrap_or_else(SystemTime::now)).unwrap_or_default())
 }
 
 #[cfg(test)]
@@ -131,8 +132,18 @@ mod tests {
         let date = ("date", "Sun, 29 Nov 2026 20:00:00 GMT");
         let until = ("retry-after", "Sun, 29 Nov 2026 20:01:30 GMT");
         assert_eq!(retry_after(&headers(&[date, until])), Some(Duration::from_secs(90)));
-        assert_eq!(retry_after(&headers(&[until])), None);
-        assert_eq!(retry_after(&headers(&[("retry-after", "soon")])), None);
+        for none in ["soon", "", "+7", "-1", "1.5"] {
+            assert_eq!(retry_after(&headers(&[("retry-after", none)])), None, "{none}");
+        }
+    }
+
+    #[test]
+    fn without_its_date_an_answer_is_dated_when_it_comes() {
+        let past = ("retry-after", "Wed, 21 Oct 2015 07:28:00 GMT");
+        assert_eq!(retry_after(&headers(&[past])), Some(Duration::ZERO));
+        assert_eq!(retry_after(&headers(&[past, ("date", "today")])), Some(Duration::ZERO));
+        let far = retry_after(&headers(&[("retry-after", "Fri, 31 Dec 9999 23:59:59 GMT")]));
+        assert!(far.is_some_and(|far| far > Duration::from_secs(1 << 30)));
     }
 
     #[test]

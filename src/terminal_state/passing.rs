@@ -21,7 +21,7 @@ use crate::{
     call::Binding,
     error::{BoxError, CallError},
     outcome::{Class, Observe, OutcomeKind},
-    wire::{Expected, GrpcStatus, Judge, MediaType, PeerError, Verdict},
+    wire::{Expected, GrpcStatus, Judge, MediaType, PeerError, Tolerated, Verdict},
 };
 
 pub(super) struct Passing<O>
@@ -188,8 +188,14 @@ where
         }
         let status = self.timed.get().status();
         let call = &self.timed.get().call;
-        let error =
-            self.judge.as_mut().is_some_and(|judge| matches!(judge.finish(self.timed.get().id()), Verdict::Error));
+        // Where nobody knows that it is JSON-RPC, the answer has to say so.
+        let names_itself = |judge: &Judge| {
+            call.binding().is_some() || !judge.facts().tolerated.contains(Tolerated::JSONRPC_MEMBER_MISSING)
+        };
+        let error = self
+            .judge
+            .as_mut()
+            .is_some_and(|judge| matches!(judge.finish(self.timed.get().id()), Verdict::Error) && names_itself(judge));
         if !status.is_success() {
             let peer = PeerError::parse(&self.kept.prefix(usize::MAX), self.media);
             let verdict = status::with_body(status, call.binding(), call.task_id().is_some(), peer.as_ref());

@@ -249,7 +249,7 @@ where
     fn empty_is_due(&self) -> bool {
         let Some(WholeExpected::Json(expected)) = self.flight.answer.expected else { return false };
         expected.payload == Payload::Anything
-            || (self.flight.answer.purpose == Purpose::Result && self.flight.call.id() == Some(&JsonRpcId::Absent))
+            || (self.flight.answer.purpose != Purpose::Refusal && self.flight.call.id() == Some(&JsonRpcId::Absent))
     }
 
     /// One result answers a streaming call: refused, or adapted into a stream of one event.

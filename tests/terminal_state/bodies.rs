@@ -188,6 +188,20 @@ async fn an_empty_answer_to_a_delete_is_a_success() {
     assert_eq!((ended.word().as_str(), ended.status.unwrap().as_u16()), ("success/success", 204));
 }
 
+/// Whoever gets a JSON-RPC request without an id must not answer it (JSON-RPC 2.0 §4.1), whatever it asks for.
+#[tokio::test(start_paused = true)]
+async fn nothing_is_due_to_a_request_without_an_id() {
+    for method in ["SendMessage", "SendStreamingMessage"] {
+        for (id, word) in [("", "success/success"), (r#""id":null,"#, "broken/empty"), (r#""id":1,"#, "broken/empty")] {
+            let body = format!(
+                r#"{{"jsonrpc":"2.0",{id}"method":"{method}","params":{{"message":{{"messageId":"m","role":"ROLE_USER","parts":[{{"text":"x"}}]}}}}}}"#
+            );
+            let empty = Answer::new(204, "application/json", MockBody::new());
+            assert_eq!(call(plain(), V1.request("POST", "/a2a", body), empty).await.word(), word, "{method} {id}");
+        }
+    }
+}
+
 /// After its failure a body has nothing more to give: neither data that came before, nor trailers.
 #[tokio::test(start_paused = true)]
 async fn a_body_that_failed_is_at_its_end() {

@@ -64,6 +64,29 @@ async fn a_vendors_method_may_answer_what_it_likes() {
     }
 }
 
+/// What was sent is nothing that can be read, and what comes back may still be JSON-RPC's own word for that.
+#[tokio::test(start_paused = true)]
+async fn a_json_rpc_error_is_told_whatever_was_sent() {
+    let error = |id: &str| format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":-32600,"message":"no"}}}}"#);
+    for sent in ["", "{", "[]", r#"{"method":"SendMessage","id":1}"#, r#"{"jsonrpc":"1.0","method":"SendMessage"}"#] {
+        let request = || V1.request("POST", "/a2a", sent.to_owned());
+        for (document, word) in [
+            (error("null"), "refused/peer_error"),
+            (error("1"), "refused/peer_error"),
+            (r#"{"jsonrpc":"2.0","id":1,"result":7}"#.to_owned(), "success/success"),
+            // Another interface's own matter.
+            (r#"{"error":{"code":-32600,"message":"no"}}"#.to_owned(), "success/success"),
+            (r#"{"code":-32600,"message":"no"}"#.to_owned(), "success/success"),
+            ("[1,2".to_owned(), "success/success"),
+        ] {
+            let ended = call(plain(), request(), Answer::json(document.clone())).await;
+            assert!(ended.error.is_none());
+            assert_eq!(ended.bytes(), document.as_bytes());
+            assert_eq!(ended.notes.words(), [word], "{sent} {document}");
+        }
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn what_was_read_and_is_no_send_has_the_head_of_any_call() {
     let limits = || with(Limits::default().head(s(7)).blocking_head(s(11)));
