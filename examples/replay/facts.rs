@@ -2,7 +2,11 @@
 
 use std::time::Duration;
 
-use a2a_guard::{CallError, Capability, CardFailure, Class, Outcome, OutcomeKind, card::CardFlaw, wire::A2aError};
+use a2a_guard::{
+    CallError, Capability, CardFailure, Class, Outcome, OutcomeKind,
+    card::CardFlaw,
+    wire::{A2aError, MediaType, PeerError},
+};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -89,6 +93,14 @@ impl Facts {
             tolerated: Some(outcome.tolerated().iter().collect()),
             ..Self::default()
         }
+    }
+
+    /// With what an error says that passed unjudged.
+    pub(crate) fn with_words_of(self, body: &[u8]) -> Self {
+        let passed = self.outcome == Some(OutcomeKind::Refused.as_str());
+        let Some(peer) = PeerError::parse(body, MediaType::Json).filter(|_| passed) else { return self };
+        let a2a_error = peer.kind(None).map(A2aError::name);
+        Self { code: peer.code, reason: peer.reason, a2a_error, ..self }
     }
 
     /// A card that could not be had.

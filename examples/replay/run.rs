@@ -319,7 +319,8 @@ fn compare(case: &Case, played: Played) -> Line {
 
     let facts = match (&error, observed) {
         (Some(error), _) => Facts::of_error(error),
-        (None, Some(observed)) => observed.facts,
+        // What passes as it is, is the caller's to read.
+        (None, Some(observed)) => observed.facts.with_words_of(&delivered.body),
         (None, None) => Facts::default(),
     };
     let known = json!({
@@ -375,6 +376,8 @@ struct Sent {
     trailers: Option<HeaderMap>,
     /// Whether it is a stream of events, the last of which may gain its line end.
     events: bool,
+    /// Where the last whole message of gRPC ends: half of one behind a terminal event is nothing that a caller could read.
+    whole: Option<usize>,
 }
 
 impl Sent {
@@ -387,13 +390,14 @@ impl Sent {
                 h2_peer::End::Trailers(trailers) => Some(trailers),
                 _ => None,
             };
-            return Ok(Self { status: script.status, body, waited_at, trailers, events: false });
+            let whole = Some(whole_messages(&body));
+            return Ok(Self { status: script.status, body, waited_at, trailers, events: false, whole });
         }
         let script = case.scripts()?.swap_remove(0);
         let media = script.header_value("content-type").map(str::to_ascii_lowercase);
         let events = media.is_some_and(|media| media.starts_with("text/event-stream"));
         let waited_at = waited_at(&script.chunks);
-        Ok(Self { status: script.status, body: script.body(), waited_at, trailers: None, events })
+        Ok(Self { status: script.status, body: script.body(), waited_at, trailers: None, events, whole: None })
     }
 }
 
@@ -462,13 +466,23 @@ impl Delivered {
         let unchanged = match body.strip_prefix(&sent.body[..]) {
             Some([]) => true,
             Some(gained) => sent.events && gained.len() <= 4 && is_line_end(gained),
-            None => !success && sent.body.starts_with(body),
+            None => (!success || sent.whole == Some(body.len())) && sent.body.starts_with(body),
         };
         match unchanged {
             true => None,
             false => Some(format!("{} bytes were sent, {} delivered, and they differ", sent.body.len(), body.len())),
         }
     }
+}
+
+/// How much of the bytes is whole messages.
+fn whole_messages(bytes: &[u8]) -> usize {
+    let mut rest = bytes;
+    while let Some(([0 | 1, len @ ..], behind)) = rest.split_first_chunk::<5>() {
+        let Some(behind) = behind.get(u32::from_be_bytes(*len) as usize..) else { break };
+        rest = behind;
+    }
+    bytes.len() - rest.len()
 }
 
 fn is_line_end(bytes: &[u8]) -> bool {
