@@ -119,9 +119,13 @@ async fn check(case: &Case, got: &Got) -> Result<(), BoxError> {
     let Some(error) = &got.error else { return Ok(()) };
     let media = MediaType::of(got.head.headers.get(CONTENT_TYPE).map(http::HeaderValue::as_bytes));
     let own = matches!(error.outcome(), OutcomeKind::Refused | OutcomeKind::Stale);
+    if own && error.response().is_some_and(|response| response.truncated) {
+        // Half an answer is none: what is left of it is written anew.
+        return judged_again(case, got, error, false).await;
+    }
     if case.is_grpc() {
-        // What is no gRPC passes as the peer sent it.
-        if media == MediaType::Grpc {
+        // What the peer wrote passes as it wrote it.
+        if media == MediaType::Grpc && !own {
             messages(&got.body)?;
         }
         let status = got.trailers.as_ref().and_then(GrpcStatus::of).or_else(|| GrpcStatus::of(&got.head.headers));
@@ -142,10 +146,6 @@ async fn check(case: &Case, got: &Got) -> Result<(), BoxError> {
     let is_stream = media == MediaType::EventStream && got.head.status.is_success();
     let document = if is_stream { last_event(&got.body, error)? } else { got.body.to_vec() };
     let read = PeerError::parse(&document, if is_stream { MediaType::Json } else { media });
-    if own && error.response().is_some_and(|response| response.truncated) {
-        // Half an answer is none: what is left of it is written anew.
-        return judged_again(case, got, error, false).await;
-    }
     if own {
         // What the peer wrote is read as the peer's, however it wrote it.
         let said = read.as_ref().map(|read| (read.code, read.reason.as_deref()));

@@ -234,6 +234,11 @@ fn integer(value: &Value) -> Option<i64> {
     value.as_i64().or_else(|| whole(value.as_f64()?))
 }
 
+/// The same, of a number as it is written.
+pub(super) fn integer_of(text: &str) -> Option<i64> {
+    text.parse().ok().or_else(|| whole(text.parse().ok()?))
+}
+
 /// As an integer, if it is one that no other reads as. `serde_json` is off by a unit in the last place at times: below this
 /// that is no integer.
 fn whole(number: f64) -> Option<i64> {

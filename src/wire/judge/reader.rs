@@ -7,7 +7,7 @@ use super::name::Name;
 use super::{Envelope, Expected, Facts, Payload, PayloadKind, Wrapping};
 use crate::wire::id::AnswerId;
 use crate::wire::json::{JsonKind, JsonVisitor, Scope, Slot};
-use crate::wire::peer_error::A2aError;
+use crate::wire::peer_error::{A2aError, integer_of};
 use crate::wire::task_state::TaskState;
 use crate::wire::tolerated::Tolerated;
 
@@ -495,7 +495,7 @@ impl JsonVisitor for Reader {
             RESULT => self.notes.result = Some(kind),
             ERROR => self.notes.error = Some(kind),
             CODE if kind == JsonKind::Number => {
-                self.notes.code = std::str::from_utf8(text).ok().and_then(|text| text.parse().ok());
+                self.notes.code = std::str::from_utf8(text).ok().and_then(integer_of).filter(|_| !cut);
             }
             TEXT => self.notes.text = is_string,
             DETAIL => self.notes.detail = is_string,

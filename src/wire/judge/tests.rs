@@ -102,6 +102,7 @@ fn errors_in_envelopes() {
     error(r#"{"jsonrpc":"2.0","id":"1","error":{}}"#, &["id_type_changed"]);
     error(r#"{"error":{}}"#, &["jsonrpc_member_missing"]);
     error(r#"{"code":-32600,"message":"x"}"#, &["jsonrpc_member_missing"]);
+    error(r#"{"code":-32600.0,"message":"x"}"#, &["jsonrpc_member_missing"]);
     let (verdict, _) = rpc(Kind, SendResult, r#"{"jsonrpc":"2.0","id":9,"error":{}}"#);
     assert_eq!(verdict, violation("the id of another call"));
     for nothing in [
@@ -487,6 +488,8 @@ fn bare_bodies() {
             r#"{"error":5}"#,
             r#"{"code":-32004,"message":"no"}"#,
             r#"{"message":"no","code":404}"#,
+            r#"{"message":"no","code":-32004.0}"#,
+            r#"{"message":"no","code":-3.2004E4}"#,
         ] {
             assert_eq!(bare(Member, payload, json).0, Verdict::Error, "{payload:?} {json}");
         }
