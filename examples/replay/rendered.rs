@@ -208,9 +208,10 @@ fn messages(mut body: &[u8]) -> Result<(), BoxError> {
 /// What answers and events of the call are.
 fn expected(error: &CallError) -> Expected {
     let call = error.call();
-    let old = call.version().is_some_and(|version| version < ProtocolVersion::V1_0);
+    let older_than = |this| call.version().is_some_and(|version| version < this);
     let (envelope, wrapping) = match call.binding() {
-        Some(Binding::JsonRpc) if old => (Envelope::JsonRpc, Wrapping::Kind),
+        Some(Binding::JsonRpc) if older_than(ProtocolVersion::V0_3) => (Envelope::JsonRpc, Wrapping::Legacy),
+        Some(Binding::JsonRpc) if older_than(ProtocolVersion::V1_0) => (Envelope::JsonRpc, Wrapping::Kind),
         Some(Binding::JsonRpc) => (Envelope::JsonRpc, Wrapping::Member),
         _ => (Envelope::Bare, Wrapping::Member),
     };

@@ -258,11 +258,13 @@ impl CallError {
         self.failure().seen.tolerated
     }
 
-    /// The `WWW-Authenticate` header of the peer's answer.
+    /// The `WWW-Authenticate` header of the peer's answer; over gRPC it may stand in the trailers.
     #[must_use]
     pub fn www_authenticate(&self) -> Option<&str> {
         let of_card = || self.failure().card.as_ref().and_then(|card| card.www_authenticate());
-        self.header(http::header::WWW_AUTHENTICATE).or_else(of_card)
+        let trailers = || self.response().and_then(|response| response.trailers.as_ref());
+        let of_trailers = || trailers()?.get(http::header::WWW_AUTHENTICATE)?.to_str().ok();
+        self.header(http::header::WWW_AUTHENTICATE).or_else(of_trailers).or_else(of_card)
     }
 
     /// The `Location` header of the peer's answer, as it came. Redirects are not followed.

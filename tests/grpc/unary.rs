@@ -66,6 +66,19 @@ async fn the_status_may_stand_in_the_head() {
     assert_eq!((ended.word().as_str(), ended.trailers), ("success/success", None));
 }
 
+/// What HTTP says in a head, gRPC says behind the messages.
+#[tokio::test(start_paused = true)]
+async fn the_challenge_may_stand_in_the_trailers() {
+    let trailers = [("grpc-status", "16"), ("www-authenticate", "Bearer realm=\"a\"")];
+    let refused = || answer(ended(MockBody::new(), &trailers));
+    let in_head = refused().header("www-authenticate", "Basic");
+    for (answer, due) in [(refused(), "Bearer realm=\"a\""), (in_head, "Basic")] {
+        let ended = call(plain(), send(), answer).await;
+        assert_eq!(ended.word(), "refused/auth");
+        assert_eq!(ended.error.unwrap().www_authenticate(), Some(due));
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_refusal_behind_a_message_is_one_and_names_the_task() {
     let info = error_info(13, "INTERNAL_ERROR");
