@@ -1,5 +1,6 @@
 mod cases;
 mod hostile;
+mod messages;
 mod negotiating;
 mod reading;
 

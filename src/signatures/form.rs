@@ -2,9 +2,9 @@
 
 use super::{
     canonical::Output,
-    schema::{AGENT_CARD, Field, Kind, Presence},
     tree::{Node, Object, order},
 };
+use crate::wire::grpc::card::schema::{Field, Kind, Presence, V1};
 
 /// A reading of §8.4.1 that some signer has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,7 +49,7 @@ impl Form {
     /// The payload, unless it is longer than `max` bytes.
     pub(super) fn payload(self, card: &Object<'_>, max: usize) -> Option<Vec<u8>> {
         let mut writer = Writer::new(self, max);
-        writer.message(card, &AGENT_CARD, &["signatures"]);
+        writer.message(card, &V1, &["signatures"]);
         writer.out.finish()
     }
 
@@ -57,7 +57,7 @@ impl Form {
     pub(super) fn plain(card: &Object<'_>, unknown: bool, max: usize) -> Option<Vec<u8>> {
         let form = Self { defaults: Defaults::Given, unknown };
         let mut writer = Writer::new(form, max);
-        writer.message(card, &AGENT_CARD, &[]);
+        writer.message(card, &V1, &[]);
         writer.out.finish()
     }
 }
@@ -116,7 +116,7 @@ impl Writer {
             return true;
         }
         let goes = match field.presence {
-            Presence::Explicit => false,
+            Presence::Explicit | Presence::Member => false,
             Presence::Implicit => true,
             Presence::Required => matches!(self.form.defaults, Defaults::ProtoJson | Defaults::Cleaned),
         };

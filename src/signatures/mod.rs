@@ -78,7 +78,6 @@ mod jwks;
 mod key;
 mod point;
 mod remote;
-mod schema;
 #[cfg(test)]
 mod tests;
 mod tree;

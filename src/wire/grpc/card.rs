@@ -1,11 +1,11 @@
 //! An Agent Card out of a message, as the JSON that the other bindings have it in (ProtoJSON), so that all of them are read
 //! alike. No generated code: the fields are a table (`schema`). This is the rare path.
 
-mod schema;
+pub(crate) mod schema;
 
 use serde_json::{Map, Value as Json, map::Entry};
 
-use self::schema::{Field, Kind};
+use self::schema::{Field, Kind, Presence};
 use super::{
     answer::GrpcDialect,
     fields::{Value, field},
@@ -82,14 +82,14 @@ impl Reader {
         let mut rest = bytes;
         while !rest.is_empty() {
             let (number, value) = field(&mut rest).ok_or(CUT)?;
-            if let Some(Field { name, kind, member, .. }) = fields.iter().find(|known| known.number == number) {
-                if *member && !object.contains_key(*name) {
+            if let Some(Field { name, kind, presence, .. }) = fields.iter().find(|known| known.number == number) {
+                if *presence == Presence::Member && !object.contains_key(*name) {
                     object.clear();
                 }
                 self.set(name, *kind, value, depth, object)?;
             }
         }
-        for Field { name, kind, .. } in fields.iter().filter(|field| field.always) {
+        for Field { name, kind, .. } in fields.iter().filter(|field| field.is_filled_in()) {
             if let Entry::Vacant(absent) = object.entry(*name) {
                 self.spend(name.len() + 5)?;
                 absent.insert(default_of(*kind));

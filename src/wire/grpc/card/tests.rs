@@ -1,11 +1,7 @@
 use serde_json::json;
 
 use super::*;
-use crate::{
-    call::Capability,
-    card::{AgentCard, CardFlaw},
-    wire::grpc::encode::Message,
-};
+use crate::wire::grpc::encode::Message;
 
 const MAX: usize = 256 << 10;
 
@@ -115,10 +111,6 @@ fn a_card_of_1_0_with_all_there_is() {
             "signatures": [{"protected": "p", "signature": "s", "header": {"kid": "k"}}],
         })
     );
-    let json = to_json(&card.framed().unwrap(), GrpcDialect::V1, MAX).unwrap();
-    let read = AgentCard::read(&json).unwrap();
-    assert_eq!(read.warnings(), []);
-    assert_eq!(read.interfaces()[0].tenant(), Some("acme"));
 }
 
 #[test]
@@ -136,9 +128,8 @@ fn a_card_of_0_3() {
         .text(10, "text/plain")
         .message(12, Message::new().text(1, "s"))
         .number(13, 1);
-    let json = read(GrpcDialect::V03, &card).unwrap();
     assert_eq!(
-        json,
+        read(GrpcDialect::V03, &card).unwrap(),
         json!({
             "protocolVersion": "0.3.0", "name": "A", "description": "d", "url": "https://a.example",
             "preferredTransport": "GRPC",
@@ -149,8 +140,6 @@ fn a_card_of_0_3() {
             "supportsAuthenticatedExtendedCard": true,
         })
     );
-    let read = AgentCard::read(json.to_string().as_bytes()).unwrap();
-    assert_eq!((read.interfaces().len(), read.declares(Capability::ExtendedAgentCard)), (2, true));
 }
 
 /// proto3: what has no presence is there with its default, and what has one is not.
@@ -326,10 +315,7 @@ fn any_bytes_are_read_without_harm() {
             if let Ok(json) = to_json(&framed, dialect, MAX) {
                 read_well += 1;
                 assert!(json.len() <= MAX);
-                // A card, or a flaw of one: never what is no JSON.
-                if let Err(CardFlaw::NotJson(why)) = AgentCard::read(&json) {
-                    panic!("{why:?}");
-                }
+                assert!(serde_json::from_slice::<Json>(&json).unwrap().is_object());
             }
         }
     }
