@@ -227,12 +227,15 @@ where
                     State::Readying { readying: Some(Box::new(Readying { service, request, observer })) }
                 }
                 StateProj::Readying { readying } => {
-                    if let Some(readying) = readying {
-                        ready!(readying.service.poll_ready(cx))?;
-                    }
+                    let Some(waiting) = readying else {
+                        return Poll::Pending;
+                    };
+                    let ready = ready!(waiting.service.poll_ready(cx));
+                    // Taken before it fails: a call that failed was not abandoned.
                     let Some(readying) = readying.take() else {
                         return Poll::Pending;
                     };
+                    ready?;
                     let Readying { mut service, request, .. } = *readying;
                     State::Called { future: service.call(request) }
                 }

@@ -1,8 +1,14 @@
 //! A body that takes its time: the call waits for it, within bounds, and holds no place meanwhile.
 
-use std::time::Duration;
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
 
-use a2a_guard::{CallLayer, LimitOverrides, Operation};
+use a2a_guard::{CallLayer, LimitOverrides, Operation, Outcome};
 use bytes::Bytes;
 use http::Request;
 use tokio::time::{Instant, timeout};
@@ -149,9 +155,15 @@ async fn a_failure_to_become_ready_again_is_the_calls() {
         }
     }
 
-    let mut service = CallLayer::new().layer(Once(true));
+    let abandoned = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&abandoned);
+    let observer = Arc::new(move |_: &Outcome<'_>| {
+        counted.fetch_add(1, Ordering::Relaxed);
+    });
+    let mut service = CallLayer::new().observe(observer).layer(Once(true));
     let ready = ServiceExt::<Request<MockBody>>::ready(&mut service).await.unwrap();
     assert_eq!(ready.call(slow(s(1))).await, Err("gone"));
+    assert_eq!(abandoned.load(Ordering::Relaxed), 0, "its caller was there to the end");
 }
 
 /// The ready handle is given back before the wait: or two slow bodies would wait for each other's place.
