@@ -11,7 +11,7 @@ use tower::retry::{
 
 use super::{pause::Pause, transient::is_transient};
 use crate::{
-    call::CallBody,
+    call::{self, Binding, Call, CallBody, Operation},
     error::{CallError, Retry, call_error_in},
     limits::{LimitOverrides, Limits},
 };
@@ -48,6 +48,7 @@ pub struct RetryPolicy {
 struct Config {
     attempts: u32,
     limits: Limits,
+    operations: Vec<(Operation, LimitOverrides)>,
     pause: Pause,
     max_wait: Duration,
     budget: Arc<dyn Budget + Send + Sync>,
@@ -61,6 +62,7 @@ impl RetryPolicy {
         let config = Config {
             attempts: 3,
             limits: Limits::default(),
+            operations: Vec::new(),
             pause: Pause { first: Duration::from_millis(100), most: Duration::from_secs(10) },
             max_wait: Duration::MAX,
             budget: Arc::new(TpsBudget::default()),
@@ -80,11 +82,17 @@ impl RetryPolicy {
     }
 
     /// The bounds of calls, as [`TerminalStateLayer`](crate::TerminalStateLayer) below has them: a pause has to fit into
-    /// what is left of the total. A [`LimitOverrides`] in a request's extensions counts as it does there. Default:
-    /// [`Limits::default`].
+    /// what is left of the total. A [`LimitOverrides`] in a request's extensions and a `grpc-timeout` count as they do there.
+    /// Default: [`Limits::default`].
     #[must_use]
     pub fn limits(self, limits: Limits) -> Self {
         self.set(|config| config.limits = limits)
+    }
+
+    /// Other bounds for one operation, as `TerminalStateLayer` below has them. Default: none.
+    #[must_use]
+    pub fn operation_limits(self, operation: Operation, overrides: LimitOverrides) -> Self {
+        self.set(|config| config.operations.push((operation, overrides)))
     }
 
     /// The pause before the first retry, and the longest pause; it doubles in between, and each is drawn at random from its
@@ -113,9 +121,20 @@ impl RetryPolicy {
         self.retries.saturating_add(1) >= self.config.attempts
     }
 
+    /// The total of a call, as the layer below reckons it.
+    fn total_of<B>(&self, call: &Call, request: &Request<B>) -> Duration {
+        let Config { limits, operations, .. } = &*self.config;
+        let of_operation = operations.iter().filter(|(operation, _)| call.operation() == Some(*operation));
+        let overrides = of_operation.map(|(_, by)| by).chain(request.extensions().get());
+        let limits = overrides.fold(limits.clone(), |limits, by| limits.overridden(by));
+        let is_grpc = call.binding() == Some(Binding::Grpc);
+        let asked = if is_grpc { call::grpc_timeout(request.headers()) } else { None };
+        asked.into_iter().fold(limits.total_of(call.is_streaming()), Duration::min)
+    }
+
     /// How long to wait before the next attempt, if there is to be one.
-    fn next(&self, error: &CallError, overrides: Option<&LimitOverrides>) -> Option<Duration> {
-        let Config { limits, pause, max_wait, budget, .. } = &*self.config;
+    fn next<B>(&self, error: &CallError, request: &Request<B>) -> Option<Duration> {
+        let Config { pause, max_wait, budget, .. } = &*self.config;
         // What came of a stream before it failed came of work that began.
         if self.is_last() || error.events() > 0 || !is_transient(error) {
             return None;
@@ -128,13 +147,8 @@ impl RetryPolicy {
             (Retry::Safe | Retry::After, None) => pause,
             (Retry::Unsafe | Retry::AfterCredentials, _) => return None,
         };
-        let stream = error.call().is_streaming();
-        let total = match overrides {
-            Some(by) => limits.overridden(by).total_of(stream),
-            None => limits.total_of(stream),
-        };
         // What would begin when the call is over helps nobody.
-        let left = total.saturating_sub(error.elapsed());
+        let left = self.total_of(error.call(), request).saturating_sub(error.elapsed());
         (wait < left && budget.withdraw()).then_some(wait)
     }
 }
@@ -147,10 +161,11 @@ impl Default for RetryPolicy {
 
 impl fmt::Debug for RetryPolicy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Config { attempts, limits, pause, max_wait, .. } = &*self.config;
+        let Config { attempts, limits, operations, pause, max_wait, .. } = &*self.config;
         f.debug_struct("RetryPolicy")
             .field("attempts", attempts)
             .field("limits", limits)
+            .field("operations", operations)
             .field("pause", pause)
             .field("max_wait", max_wait)
             .finish_non_exhaustive()
@@ -172,7 +187,7 @@ where
             }
             Err(error) => {
                 let error = call_error_in(error)?;
-                let wait = self.next(&error, request.extensions().get())?;
+                let wait = self.next(&error, request)?;
                 self.retries += 1;
                 Some(tokio::time::sleep(wait))
             }

@@ -1,6 +1,8 @@
 //! How long it waits.
 
-use a2a_guard::{LimitOverrides, Limits, retry::RetryPolicy};
+use a2a_guard::{LimitOverrides, Limits, Operation, retry::RetryPolicy};
+use http::Request;
+use http_body_util::Full;
 
 use crate::{
     attempt, done, lost,
@@ -61,6 +63,41 @@ async fn a_calls_own_total_counts() {
         request.extensions_mut().insert(LimitOverrides::default().total(total));
         let tried = attempt(RetryPolicy::new(), request, [asks_to_wait(429, "7"), done(V1, "get")]).await;
         assert_eq!(tried.requests.len(), requests);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn so_does_the_time_that_a_request_of_grpc_gives_itself() {
+    for (timeout, requests) in [("5S", 1), ("30S", 2), ("900S", 2), ("none", 2)] {
+        let get = Request::post("https://agent.example.com/lf.a2a.v1.A2AService/GetTask")
+            .header("content-type", "application/grpc")
+            .header("grpc-timeout", timeout)
+            .body(Full::from(&[0, 0, 0, 0, 0][..]))
+            .unwrap();
+        let tried = attempt(RetryPolicy::new().attempts(2).pause(s(20), s(20)), get, [refused(), refused()]).await;
+        assert_eq!((tried.fate().0.as_str(), tried.requests.len()), ("transport/connect", requests), "{timeout}");
+        assert!(requests == 2 || tried.elapsed == s(0), "{timeout}");
+    }
+    // Of other bindings it is a header like any other.
+    let mut request = V1.get();
+    request.headers_mut().insert("grpc-timeout", "5S".parse().unwrap());
+    let tried = attempt(RetryPolicy::new().attempts(2).pause(s(20), s(20)), request, [refused(), refused()]).await;
+    assert_eq!(tried.requests.len(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn so_does_the_total_of_an_operation() {
+    let answers = || [asks_to_wait(429, "7"), done(V1, "get")];
+    for (operation, total, requests) in
+        [(Operation::GetTask, s(5), 1), (Operation::GetTask, s(9), 2), (Operation::SendMessage, s(5), 2)]
+    {
+        let policy = RetryPolicy::new().operation_limits(operation, LimitOverrides::default().total(total));
+        let tried = attempt(policy.clone(), V1.get(), answers()).await;
+        assert_eq!(tried.requests.len(), requests, "{operation} {total:?}");
+        // The call's own comes first.
+        let mut request = V1.get();
+        request.extensions_mut().insert(LimitOverrides::default().total(s(100)));
+        assert_eq!(attempt(policy, request, answers()).await.requests.len(), 2);
     }
 }
 
