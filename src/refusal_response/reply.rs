@@ -17,7 +17,7 @@ pub(super) struct Asked {
     /// A POST whose body nobody read: HTTP+JSON shows in the path, and gRPC in the media type, so it is most likely
     /// JSON-RPC.
     unread_post: bool,
-    /// A stream, by a caller that names no JSON as what it accepts.
+    /// A stream, by a caller that may be one of 0.3 and names no JSON as what it accepts.
     prefers_events: bool,
 }
 
@@ -51,7 +51,9 @@ impl Asked {
     pub(super) fn of<B>(request: &mut Request<B>, order: &Arc<Order>) -> Self {
         let call = call::come_past(request, Rank::Refusal, order);
         let unread_post = call.began().is_none() && request.method() == Method::POST;
-        let prefers_events = call.is_streaming() && prefers_events(request.headers());
+        // Callers of 1.0 get JSON whatever they accept, so that theirs need not be read.
+        let may_be_old = call.version().is_none_or(|version| version < ProtocolVersion::V1_0);
+        let prefers_events = call.is_streaming() && may_be_old && prefers_events(request.headers());
         Self { call, unread_post, prefers_events }
     }
 
