@@ -132,7 +132,8 @@ impl<R, O> CardConsistencyLayer<R, O> {
     }
 
     /// Completes relative request URIs, which tonic's generated clients and axum's handlers have: scheme and authority are
-    /// taken from here. Default: none, and such a request is `card/unusable_url`.
+    /// taken from here, and the `host` header goes, which names the server of yours that received it. Default: none, and such
+    /// a request is `card/unusable_url`.
     #[must_use]
     pub fn origin(self, origin: Uri) -> Self
     where

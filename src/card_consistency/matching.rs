@@ -63,7 +63,7 @@ pub(super) fn place<'a, B>(request: &'a Request<B>, call: &Call) -> &'a str {
 /// The URI of the target: the request's, without operation and query.
 pub(super) fn target_uri<B>(request: &Request<B>, call: &Call) -> Result<Uri, CardFailure> {
     let uri = with_path(request.uri(), base_path(request, call));
-    uri.ok_or_else(|| unusable(request.uri(), "it is no absolute URI"))
+    uri.ok_or_else(|| CardFailure::unusable_uri(request.uri(), "it is no absolute URI"))
 }
 
 /// The same with the query, where that is a part of the address: JSON-RPC has nothing else in it.
@@ -74,18 +74,9 @@ fn address<B>(request: &Request<B>, call: &Call) -> Result<Uri, CardFailure> {
     }
 }
 
-pub(super) fn unusable(uri: &Uri, why: &str) -> CardFailure {
-    CardFailure::UnusableUrl { url: shown(uri), why: why.into() }
-}
-
-/// Without the query, which may hold a secret.
-fn shown(uri: &Uri) -> String {
-    uri.to_string().split('?').next().unwrap_or_default().to_owned()
-}
-
 fn target<'c>(uri: &Uri, call: &'c Call) -> Result<Target<'c>, CardFailure> {
     let at = Target::new(uri)
-        .map_err(|why| CardFailure::UnusableUrl { url: shown(uri), why: why.to_string() })?
+        .map_err(|why| CardFailure::unusable_uri(uri, why.to_string()))?
         .with_binding(call.binding())
         .with_version(call.version())
         .with_tenant(call.tenant());

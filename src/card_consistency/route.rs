@@ -87,8 +87,7 @@ fn select<'c>(
     let older = (version == ProtocolVersion::V0_3).then_some(ProtocolVersion::V0_2);
     let speaks = ClientSpeaks::new(call.binding(), std::iter::once(version).chain(older));
     let (_, interface) = card.select(&speaks).map_err(|flaw| CardFailure::of(flaw.into(), base))?;
-    let origin =
-        Origin::of(base).map_err(|why| CardFailure::UnusableUrl { url: base.to_string(), why: why.to_string() })?;
+    let origin = Origin::of(base).map_err(|why| CardFailure::unusable_uri(base, why.to_string()))?;
     interface.check(&origin, urls).map_err(|flaw| CardFailure::of(flaw, base))?;
     Ok(interface)
 }

@@ -8,7 +8,7 @@ use std::{
 };
 
 use bytes::Bytes;
-use http::{Extensions, Request, Response, Uri};
+use http::{Extensions, Request, Response, Uri, header::HOST};
 use http_body::Body;
 use tokio::time::Instant;
 use tower_service::Service;
@@ -18,7 +18,7 @@ use super::{
     contradiction::Watch,
     future::{Waiting, Wish},
     layer::Config,
-    matching::{self, unusable},
+    matching,
     modes::Asked,
     store::{CardAsk, CardKeyRef, Fresh, HeldCard, Judge, Matched},
 };
@@ -389,7 +389,12 @@ where
 }
 
 /// The call goes somewhere else than its request said. Errors and layers below are to say where.
+///
+/// The server that a `Host` field names is not the one there: the client below writes its own (RFC 9112 §3.2).
 pub(super) fn go_to<B>(request: &mut Request<B>, call: &mut Call, uri: Uri) {
+    if request.uri().authority() != uri.authority() {
+        request.headers_mut().remove(HOST);
+    }
     *call = std::mem::take(call).with_target(uri.clone());
     *request.uri_mut() = uri;
     matching::tell(request, call);
@@ -404,13 +409,17 @@ fn is_relative(uri: &Uri) -> bool {
 #[inline(never)]
 fn complete<B>(request: &mut Request<B>, call: &mut Call, origin: Option<&Uri>) -> Result<(), CardFailure> {
     let Some(origin) = origin else {
-        return Err(unusable(request.uri(), "it is relative: set origin(uri) on CardConsistencyLayer"));
+        return Err(CardFailure::unusable_uri(
+            request.uri(),
+            "it is relative: set origin(uri) on CardConsistencyLayer",
+        ));
     };
     let mut parts = std::mem::take(request.uri_mut()).into_parts();
     parts.scheme = origin.scheme().cloned();
     parts.authority = origin.authority().cloned();
     parts.path_and_query = parts.path_and_query.or_else(|| Some(http::uri::PathAndQuery::from_static("/")));
-    let uri = Uri::from_parts(parts).map_err(|_| unusable(origin, "it is no origin that completes a relative URI"))?;
+    let uri = Uri::from_parts(parts)
+        .map_err(|_| CardFailure::unusable_uri(origin, "it is no origin that completes a relative URI"))?;
     go_to(request, call, uri);
     Ok(())
 }

@@ -1,29 +1,22 @@
 //! What can be wrong with an agent's card, with the facts that a decision needs.
 
-use std::{error::Error as StdError, fmt, sync::Arc, time::Duration};
+mod line;
+
+use std::{error::Error as StdError, sync::Arc, time::Duration};
 
 use http::{StatusCode, Uri};
 
-use super::BoxError;
+use super::{BoxError, place::without_secrets};
 use crate::{
     call::{Capability, Shape},
     card::{CardFlaw, CardVersion, Mismatch, MismatchField, Offer, Party, SelectFlaw},
     outcome::Class,
-    wire::{A2aError, text::escape},
+    wire::A2aError,
 };
-
-/// At most so many characters of one text of a peer's in a message.
-const PEER_TEXT: usize = 120;
-
-/// At most so many characters of a host, and of a path. No name has more than 253.
-const PLACE_TEXT: usize = 256;
-
-/// At most so many members of a peer's list in a message.
-const LISTED: usize = 8;
 
 /// Why an agent's card cannot be had, or does not allow a call.
 ///
-/// Texts from cards and answers are here as they came: [`Display`](fmt::Display) cuts and escapes them.
+/// Texts from cards and answers are here as they came: [`Display`](std::fmt::Display) cuts and escapes them.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum CardFailure {
@@ -237,6 +230,11 @@ impl CardFailure {
         self
     }
 
+    /// The same of one that the program has as a URI. What may be secret in it is left out.
+    pub(crate) fn unusable_uri(uri: &Uri, why: impl Into<String>) -> Self {
+        Self::unusable_url(without_secrets(uri), why)
+    }
+
     /// A URL that cannot or must not be called: for a [`Resolve`](crate::card_consistency::Resolve) of the user's.
     #[must_use]
     pub fn unusable_url(url: impl Into<String>, why: impl Into<String>) -> Self {
@@ -351,187 +349,10 @@ impl StdError for CardFailure {
     }
 }
 
-impl fmt::Display for CardFailure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NotFound { tried } => write!(f, "no card at {}", listed(tried, |uri| place(uri).to_string())),
-            Self::Unauthorized { status, location, www_authenticate } => {
-                write!(f, "the card at {} wants other credentials, HTTP {}", place(location), status.as_u16())?;
-                match www_authenticate {
-                    Some(challenge) => write!(f, " ({})", escape(challenge, PEER_TEXT)),
-                    None => Ok(()),
-                }
-            }
-            Self::HttpStatus { status, location, retry_after } => {
-                write!(f, "HTTP {} for the card at {}", status.as_u16(), place(location))?;
-                match retry_after {
-                    Some(after) => write!(f, ", to be asked again after {} s", after.as_secs()),
-                    None => Ok(()),
-                }
-            }
-            Self::NotJson { content_type, location, why, .. } => {
-                write!(f, "no card in JSON at {}: {}", place(location), escape(why, PEER_TEXT))?;
-                match content_type {
-                    Some(got) => write!(f, " ({})", escape(got, PEER_TEXT)),
-                    None => Ok(()),
-                }
-            }
-            Self::TooLarge { limit, location } => {
-                write!(f, "the card at {} is larger than {limit} bytes", place(location))
-            }
-            Self::FetchTimeout { bound } => write!(f, "no card within {} ms", bound.as_millis()),
-            Self::MissingField { field, why, location } => {
-                f.write_str("the card's ")?;
-                write!(f, "{} {}", escape(field, PEER_TEXT), escape(why, PEER_TEXT))?;
-                found(location.as_deref(), f)
-            }
-            Self::UnusableUrl { url, why } => {
-                write!(f, "the URL \"{}\" cannot be called: {}", escape(url, PEER_TEXT), escape(why, PEER_TEXT))
-            }
-            Self::UrlMismatch { field, card, target, card_url, target_url, location } => {
-                write!(
-                    f,
-                    "the card is another agent's: its {field} is \"{}\", the target's \"{}\" (card {}, target {})",
-                    escape(card, PEER_TEXT),
-                    escape(target, PEER_TEXT),
-                    escape(card_url, PEER_TEXT),
-                    escape(target_url, PEER_TEXT)
-                )?;
-                found(location.as_deref(), f)
-            }
-            Self::TenantMismatch { card, request } => {
-                write!(f, "the request is for tenant \"{}\", the card's interface ", escape(request, PEER_TEXT))?;
-                match card {
-                    Some(card) => write!(f, "for \"{}\"", escape(card, PEER_TEXT)),
-                    None => f.write_str("for none"),
-                }
-            }
-            Self::NoCompatibleInterface { offered, wanted } => {
-                write!(f, "the card offers {}, and none is {}", listed(offered, pair), listed(wanted, pair))
-            }
-            Self::UnsupportedVersion { offered, wanted } => {
-                write!(f, "the card offers {}, no version of which is {}", listed(offered, pair), listed(wanted, pair))
-            }
-            Self::CapabilityMissing { capability } => {
-                write!(f, "the card does not declare {capability}")
-            }
-            Self::ExtensionMissing { uri, by: Party::Agent } => {
-                write!(f, "the agent requires extension \"{}\", which the call does not use", escape(uri, PEER_TEXT))
-            }
-            Self::ExtensionMissing { uri, by: Party::Client } => {
-                write!(f, "the call requires extension \"{}\", which the card does not declare", escape(uri, PEER_TEXT))
-            }
-            Self::ShapeNotAdmitted { shape, admitted } => write!(
-                f,
-                "{shape} is not admitted, only {}",
-                listed(admitted, |shape| escape(shape, PEER_TEXT).to_string())
-            ),
-            Self::Signature { why } => {
-                write!(f, "the card is not vouched for: {}", escape(why, PEER_TEXT))
-            }
-            Self::Connection { source, .. } => {
-                write!(f, "no connection to the card: {}", escape(&source.to_string(), PEER_TEXT))
-            }
-        }
-    }
-}
-
-/// Where the card stands of which that is said.
-fn found(location: Option<&Uri>, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    match location {
-        Some(location) => write!(f, ", at {}", place(location)),
-        None => Ok(()),
-    }
-}
-
-/// Binding and version; where one makes no difference it is empty.
-fn pair((binding, version): &(String, String)) -> String {
-    format!("{} {}", escape(binding, 32), escape(version, 16)).trim().to_owned()
-}
-
 fn offers(offered: &[Offer]) -> Vec<(String, String)> {
     let version = |offer: &Offer| match &offer.version {
         CardVersion::Known(version) => version.to_string(),
         CardVersion::Other(text) => text.to_string(),
     };
     offered.iter().map(|offer| (offer.binding.as_str().to_owned(), version(offer))).collect()
-}
-
-/// The first members of a list, and how many more there are.
-fn listed<T>(members: &[T], print: impl Fn(&T) -> String) -> String {
-    let mut text = members.iter().take(LISTED).map(print).collect::<Vec<_>>().join(", ");
-    match members.len().saturating_sub(LISTED) {
-        0 if members.is_empty() => text.push_str("nothing"),
-        0 => {}
-        more => text.push_str(&format!(" and {more} more")),
-    }
-    text
-}
-
-/// A URI without what may be secret in it: user information and query. A card or a caller of a gateway may have written it:
-/// its path may hold any character that is no ASCII.
-pub(super) fn place(uri: &Uri) -> impl fmt::Display + '_ {
-    struct Place<'a>(&'a Uri);
-
-    impl fmt::Display for Place<'_> {
-        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            if let (Some(scheme), Some(authority)) = (self.0.scheme_str(), self.0.authority()) {
-                let host = authority.as_str().rsplit('@').next().unwrap_or_default();
-                write!(f, "{scheme}://{}", escape(host, PLACE_TEXT))?;
-            }
-            write!(f, "{}", escape(self.0.path(), PLACE_TEXT))
-        }
-    }
-
-    Place(uri)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn uri(text: &'static str) -> Uri {
-        Uri::from_static(text)
-    }
-
-    #[test]
-    fn messages_are_one_line_without_secrets() {
-        let tried = vec![
-            uri("https://a.example/x/.well-known/agent-card.json?tenant=secret"),
-            uri("https://user:pw@a.example/.well-known/agent-card.json"),
-        ];
-        let failure = CardFailure::NotFound { tried };
-        assert_eq!(
-            failure.to_string(),
-            "no card at https://a.example/x/.well-known/agent-card.json, https://a.example/.well-known/agent-card.json"
-        );
-        let failure =
-            CardFailure::MissingField { field: "skills[\"\n\"]".into(), why: "is absent".into(), location: None };
-        assert_eq!(failure.to_string(), "the card's skills[\\\"\\n\\\"] is absent");
-        let failure = failure.found_at(&uri("https://user:pw@a.example/card.json?key=secret"));
-        assert!(failure.to_string().ends_with(" is absent, at https://a.example/card.json"), "{failure}");
-        let failure = CardFailure::UnusableUrl { url: "x".repeat(10_000), why: "relative".into() };
-        assert!(failure.to_string().len() < 200, "{failure}");
-    }
-
-    #[test]
-    fn long_lists_are_cut() {
-        let offered = vec![("JSONRPC".to_owned(), "0.3".to_owned()); 100];
-        let wanted = vec![("JSONRPC".to_owned(), "1.0".to_owned())];
-        let failure = CardFailure::UnsupportedVersion { offered, wanted };
-        assert_eq!(failure.class(), Class::UnsupportedVersion);
-        assert!(
-            failure.to_string().ends_with("JSONRPC 0.3 and 92 more, no version of which is JSONRPC 1.0"),
-            "{failure}"
-        );
-    }
-
-    #[test]
-    fn the_clients_error_is_the_source() {
-        let source: BoxError = "no route".into();
-        let failure = CardFailure::Connection { fault: Class::Connect, source: Arc::new(source) };
-        assert_eq!(failure.class(), Class::Connect);
-        assert_eq!(failure.source().unwrap().to_string(), "no route");
-        assert_eq!(failure.to_string(), "no connection to the card: no route");
-    }
 }

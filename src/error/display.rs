@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{CallError, Failure, card::place, chain};
+use super::{CallError, Failure, chain, place::place};
 use crate::{call::Binding, outcome::OutcomeKind, wire::text::escape};
 
 /// At most so many characters of a peer's text in a message.

@@ -34,6 +34,7 @@ mod display;
 mod failure;
 mod foreign;
 mod kinds;
+mod place;
 mod recognise;
 mod response;
 mod retry;

@@ -147,7 +147,8 @@ impl<O> ProbeCacheBuilder<O> {
     }
 
     /// Completes relative request URIs, which tonic's generated clients and axum's handlers have: scheme and authority are
-    /// taken from here. Default: none, and such a request is `card/unusable_url`.
+    /// taken from here, and the `host` header goes, which names the server of yours that received it. Default: none, and such
+    /// a request is `card/unusable_url`.
     pub fn origin(mut self, origin: Uri) -> Self {
         self.origin = Some(origin);
         self

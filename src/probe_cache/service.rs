@@ -6,7 +6,7 @@ use std::{
 };
 
 use bytes::Bytes;
-use http::{Extensions, Request, Response, Uri};
+use http::{Extensions, Request, Response, Uri, header::HOST};
 use http_body::Body;
 use tower_service::Service;
 
@@ -119,7 +119,7 @@ where
             }
             Instead::Relative => {
                 let why = "it is relative: set origin(uri) on ProbeCacheLayer";
-                let failure = CardFailure::UnusableUrl { url: request.uri().to_string(), why: why.into() };
+                let failure = CardFailure::unusable_uri(request.uri(), why);
                 let error = CallError::new(Failure::of_card(failure, call.clone(), call.elapsed()));
                 self.refuse(error, call, request.extensions())
             }
@@ -184,7 +184,8 @@ fn is_relative(uri: &Uri) -> bool {
     uri.scheme().is_none() || uri.authority().is_none()
 }
 
-/// Sends a relative request to `origin`. Layers below find the call in its extensions, if anyone has put it there.
+/// Sends a relative request to `origin`, which is not the server that its `Host` field names (RFC 9112 §3.2). Layers below
+/// find the call in its extensions, if anyone has put it there.
 #[inline(never)]
 fn complete<B>(request: &mut Request<B>, call: &mut Call, origin: &Uri) {
     let mut parts = request.uri().clone().into_parts();
@@ -194,6 +195,7 @@ fn complete<B>(request: &mut Request<B>, call: &mut Call, origin: &Uri) {
     let Ok(uri) = Uri::from_parts(parts) else { return };
     *call = std::mem::take(call).with_target(uri.clone());
     *request.uri_mut() = uri;
+    request.headers_mut().remove(HOST);
     if let Some(told) = request.extensions_mut().get_mut::<Call>() {
         *told = call.clone();
     }

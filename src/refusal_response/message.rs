@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::{error::CallError, outcome::OutcomeKind, wire::text::escape};
+use crate::{error::CallError, wire::text::escape};
 
 /// At most so many bytes of a message.
 const MAX: usize = 1000;
@@ -16,10 +16,7 @@ pub(super) fn of(error: &CallError) -> String {
     let mut text = String::new();
     if let Some(card) = failure.card.as_deref() {
         // Writing to a string cannot fail.
-        let _ = match error.outcome() {
-            OutcomeKind::Transport => write!(text, "no connection to the agent's card"),
-            _ => write!(text, "{card}"),
-        };
+        let _ = write!(text, "{}", card.for_callers());
         return bounded(text);
     }
     match error.peer_message().filter(|message| !message.is_empty()) {

@@ -38,6 +38,19 @@ async fn with_an_origin_it_is_completed() {
     assert_eq!(*sent.unwrap().uri(), "https://agent.example.com/tasks/task-1?historyLength=1");
 }
 
+/// RFC 9112 §3.2: a `Host` field that names another server than the target would be sent on to it.
+#[tokio::test(start_paused = true)]
+async fn the_host_field_of_the_server_that_took_the_request_in_goes() {
+    let layer = || layer(&Cards::of(Card::plain())).origin("https://agent.example.com".parse().unwrap());
+    for (uri, kept) in [("/a2a", false), ("https://agent.example.com/a2a", true)] {
+        let mut request = V1.send();
+        *request.uri_mut() = uri.parse().unwrap();
+        request.headers_mut().insert("host", "gateway.example.net".parse().unwrap());
+        let (_, sent) = through(layer(), request).await;
+        assert_eq!(sent.unwrap().headers().contains_key("host"), kept, "{uri}");
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn an_absolute_one_is_left_as_it_is() {
     let origin = "https://other.example.com".parse().unwrap();

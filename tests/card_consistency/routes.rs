@@ -53,6 +53,23 @@ async fn the_first_usable_interface_is_taken() {
     }
 }
 
+/// It is the base's; elsewhere the client below writes its own.
+#[tokio::test(start_paused = true)]
+async fn a_host_field_stays_on_its_host() {
+    let (here, there) = ("https://agent.example.com/first", "https://agents.example.net/first");
+    let urls = UrlPolicy::strict().allow_other_origin(Origin::parse("https://agents.example.net").unwrap());
+    for (to, kept) in [(here, true), (there, false)] {
+        let cards = Cards::default()
+            .put(ROOT, Card::default().at(to))
+            .put("https://agents.example.net/.well-known/agent-card.json", Card::default().at(to));
+        let mut request = V1.send();
+        request.headers_mut().insert("host", "agent.example.com".parse().unwrap());
+        let (ended, sent) = through(layer(&cards).resolver(route(&cards).urls(urls.clone())), request).await;
+        let sent = sent.unwrap_or_else(|| panic!("{ended:?}"));
+        assert_eq!((sent.uri().to_string().as_str(), sent.headers().contains_key("host")), (to, kept));
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn over_http_json_each_version_has_its_own_paths() {
     let old = Card::default().interface("https://agent.example.com/old", "HTTP+JSON", "0.3");

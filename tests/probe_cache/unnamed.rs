@@ -25,6 +25,7 @@ async fn a_call_that_nobody_can_name_passes_and_nothing_is_probed() {
 fn relative() -> Request<Full<Bytes>> {
     let mut request = Dialect::V1.send();
     *request.uri_mut() = "/a2a".parse().unwrap();
+    request.headers_mut().insert("host", "gateway.example.net".parse().unwrap());
     request
 }
 
@@ -44,6 +45,7 @@ async fn a_relative_uri_needs_an_origin() {
     assert_eq!(call(&mut service, Dialect::V1.send()).await.word(), "success/success");
     assert_eq!(agent.counts(), (1, 2), "one endpoint");
     assert!(agent.asked().iter().all(|asked| asked.uri == "https://agent.example.com/a2a"));
+    assert!(agent.asked().iter().all(|asked| asked.header("host").is_none()), "the gateway's");
 }
 
 #[tokio::test(start_paused = true)]

@@ -7,6 +7,7 @@ use http_body_util::Full;
 
 use crate::{
     mock::{Answer, Dialect, MockBody, call},
+    probing,
     support::{Card, Cards, Page, ROOT, layer, once, through},
     texts::{assert_harmless, hostile, hostile_json},
 };
@@ -176,4 +177,40 @@ async fn a_hint_writes_no_lines() {
     let route = Route::new(cards.store(), "https://agent.example.com".parse().unwrap());
     let (ended, _) = through(layer(&cards).resolver(route), V1.send()).await;
     check("a target out of a hint", ended.error());
+}
+
+/// User information and queries hold passwords and keys.
+#[tokio::test(start_paused = true)]
+async fn no_line_has_what_is_secret_in_a_uri() {
+    let to = |uri: &str| {
+        let mut request = V1.send();
+        *request.uri_mut() = uri.parse().unwrap();
+        request
+    };
+    let (cards, agent) = (Cards::default(), probing::Agent::willing());
+    let base = |uri: &str| Route::new(cards.store(), uri.parse().unwrap());
+    let probes = probing::builder(&agent).build().unwrap();
+    let rows = [
+        ("relative", through(layer(&cards), to("/a2a?key=s3cret")).await.0),
+        ("relative, at probes", probing::call(&mut probing::guard(&probes, &agent), to("/a2a?key=s3cret")).await),
+        ("a scheme", through(layer(&cards), to("ftp://me:s3cret@agent.example.com/a2a?key=s3cret")).await.0),
+        ("no card", through(layer(&cards), to("https://me:s3cret@agent.example.com/a2a?key=s3cret")).await.0),
+        (
+            "a base",
+            through(layer(&cards).resolver(base("ftp://me:s3cret@agent.example.com/?key=s3cret")), V1.send()).await.0,
+        ),
+        (
+            "a base without a card",
+            through(layer(&cards).resolver(base("https://me:s3cret@agent.example.com/?key=s3cret")), V1.send()).await.0,
+        ),
+    ];
+    for (what, ended) in rows {
+        let line = ended.error().to_string();
+        assert!(!line.contains("s3cret"), "{what}: {line}");
+        let mut source = std::error::Error::source(ended.error());
+        while let Some(error) = source {
+            assert!(!error.to_string().contains("s3cret"), "{what}: {error}");
+            source = error.source();
+        }
+    }
 }

@@ -3,7 +3,10 @@
 
 use std::convert::Infallible;
 
-use a2a_guard::{CallBody, CallLayer, RefusalResponseLayer, TerminalStateLayer};
+use a2a_guard::{
+    CallBody, CallError, CallLayer, CardFailure, RefusalResponseLayer, TerminalStateLayer,
+    card_consistency::{CardConsistencyLayer, Resolution, Resolve},
+};
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Request, Response, StatusCode};
 use http_body_util::{BodyExt, Full};
@@ -12,6 +15,7 @@ use tower::{Layer, Service, ServiceExt};
 
 use crate::{
     mock::{Answer, Dialect, MockBody, Peer},
+    support::{Card, Cards, Page},
     texts::{assert_harmless, hostile, hostile_json},
 };
 
@@ -156,4 +160,75 @@ async fn ids_of_a_megabyte() {
         let document: Value = serde_json::from_str(&got.body).unwrap();
         assert_eq!(document["error"]["code"], -32006, "{length}: {}", got.body);
     }
+}
+
+/// Where the agent and its card are, and what a resolver or a verifier of the user's own says of them, is in the operator's
+/// line alone: a gateway's callers are strangers.
+#[tokio::test(start_paused = true)]
+async fn the_way_to_a_card_is_nobody_elses_business() {
+    let inside = "https://agent.inside.example/a2a";
+    let at = |page: Page| Cards::default().put("https://agent.inside.example/.well-known/agent-card.json", page);
+    let card = |url: &str| Page::from(Card::default().at(url));
+    let challenge = || Page::status(401).header("www-authenticate", "Bearer realm=\"x\"");
+    let rows = [
+        ("card/not_found", Cards::default(), "no card"),
+        ("card/unauthorized", at(challenge()), "wants other credentials, HTTP 401 (Bearer"),
+        ("card/http_status", at(Page::status(500)), "HTTP 500 for the card"),
+        (
+            "card/not_json",
+            at(Page::text("<html>", "text/html")),
+            "no card in JSON: another media type than JSON (text/html)",
+        ),
+        ("card/too_large", at(Page::text(" ".repeat(300 << 10), "application/json")), "larger than 262144 bytes"),
+        ("card/missing_field", at(Page::text("{}", "application/json")), "the card's"),
+        ("card/url_mismatch", at(card("https://agent.inside.example/other")), "its path is not the target's"),
+        ("card/url_mismatch", at(card("https://other.inside.example/a2a")), "its authority is not the target's"),
+        ("card/unusable_url", at(card("https://agent.inside.example/a2a/message:send")), "a URL that cannot be called"),
+    ];
+    for (word, cards, said) in rows {
+        let (outcome, class) = word.split_once('/').unwrap();
+        for dialect in [V1, V03] {
+            let mut request = dialect.send();
+            *request.uri_mut() = inside.parse().unwrap();
+            let (text, line) = rendered(CardConsistencyLayer::new(cards.store()), request).await;
+            assert!(text.contains(&format!("\"outcome\":\"{outcome}\"")), "{word}: {text}");
+            assert!(text.contains(&format!("\"class\":\"{class}\"")), "{word}: {text}");
+            assert!(text.contains(said), "{word}: {text}");
+            assert!(!text.contains("inside"), "{word}: {text}");
+            assert!(line.contains("https://agent.inside.example"), "{word}: {line}");
+        }
+    }
+    let cards = Cards::default();
+    for failure in [
+        CardFailure::unusable_url("https://vault.inside.example", "no lease at vault.inside.example"),
+        CardFailure::not_found(vec!["https://vault.inside.example".parse().unwrap()]),
+    ] {
+        let resolver = Refusing(failure);
+        let (text, line) = rendered(CardConsistencyLayer::new(cards.store()).resolver(resolver), V1.send()).await;
+        assert!(!text.contains("inside") && line.contains("vault.inside.example"), "{text} {line}");
+    }
+}
+
+#[derive(Debug)]
+struct Refusing(CardFailure);
+
+impl Resolve for Refusing {
+    fn resolve(&self, _: &http::request::Parts, _: &a2a_guard::Call) -> Resolution {
+        Resolution::Refused(self.0.clone())
+    }
+}
+
+/// What a caller gets of a call that its card refuses, and the operator's line about it.
+async fn rendered<R>(layer: CardConsistencyLayer<R>, request: Request<Full<Bytes>>) -> (String, String)
+where
+    R: Resolve,
+{
+    let peer: Peer<CallBody<Full<Bytes>>> = Peer::new([]);
+    let ending = TerminalStateLayer::new().layer(peer);
+    let stack = CallLayer::new().layer(RefusalResponseLayer::new().layer(layer.layer(ending)));
+    let Ok::<_, Infallible>(response) = stack.oneshot(request).await;
+    let line = response.extensions().get::<CallError>().unwrap().to_string();
+    let headers = format!("{:?}", response.headers());
+    let body = response.into_body().collect().await.unwrap().to_bytes().to_vec();
+    (format!("{headers}{}", String::from_utf8(body).unwrap()), line)
 }

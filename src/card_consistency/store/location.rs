@@ -238,7 +238,7 @@ fn checked(uri: &Uri) -> Result<(), CardFailure> {
     if is_http && uri.host().is_some_and(|host| !host.is_empty()) {
         return Ok(());
     }
-    Err(unusable(&uri.to_string(), "not an absolute http or https URL"))
+    Err(CardFailure::unusable_uri(uri, "not an absolute http or https URL"))
 }
 
 fn unusable(url: &str, why: &str) -> CardFailure {
