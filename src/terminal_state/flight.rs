@@ -381,11 +381,12 @@ where
         CallError::new(failure)
     }
 
-    /// The client below failed before a head came. If that was for want of time, by the same clock that the request gives
-    /// the call (a client may keep to `grpc-timeout` too), it is the timeout that it would have been.
+    /// The client below failed before a head came. If that was for want of time, by the same clock that the request as it was
+    /// sent gives the call (a client may keep to `grpc-timeout` too), it is the timeout that it would have been.
     pub(super) fn lost_or_late(&self, error: BoxError) -> CallError {
         let due = self.deadlines.total();
-        if self.asked_total.is_none() || Instant::now() < due.at {
+        let is_told = self.asked_total.is_some() || self.config.sends_timeout_of(&self.call);
+        if !is_told || Instant::now() < due.at {
             return self.lost(error, false);
         }
         match recognise(error) {

@@ -4,7 +4,7 @@ use tower_layer::Layer;
 
 use super::{Recovery, TerminalStateService};
 use crate::{
-    call::{Call, Operation, Order},
+    call::{Binding, Call, Operation, Order},
     limits::{Bounds, LimitOverrides, Limits, Totals},
     outcome::Observe,
 };
@@ -40,7 +40,7 @@ pub(super) struct Config<O> {
     per_operation: [Option<Box<Bounds>>; Operation::COUNT],
     pub(super) strict: bool,
     pub(super) adapt_downgrade: bool,
-    pub(super) send_grpc_timeout: bool,
+    send_grpc_timeout: bool,
     pub(super) catch_panics: bool,
     pub(super) observer: O,
     pub(super) recovery: Option<Recovery>,
@@ -50,6 +50,12 @@ pub(super) struct Config<O> {
 impl<O> Config<O> {
     pub(super) fn bounds(&self, call: &Call) -> &Bounds {
         call.operation().and_then(|o| self.per_operation[o.index()].as_deref()).unwrap_or(&self.bounds)
+    }
+
+    /// Whether the agent is told of the time that the call has left.
+    #[inline]
+    pub(super) fn sends_timeout_of(&self, call: &Call) -> bool {
+        self.send_grpc_timeout && call.binding() == Some(Binding::Grpc)
     }
 
     /// The bound on readiness, which no call is known for yet.

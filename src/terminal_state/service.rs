@@ -122,7 +122,7 @@ where
         if let Some(failed) = failed {
             return TerminalStateFuture::failed(failed.into_error(timed.as_mut().flight()));
         }
-        if self.config.send_grpc_timeout && timed.get().call.binding() == Some(Binding::Grpc) {
+        if self.config.sends_timeout_of(&timed.get().call) {
             send_timeout(request.headers_mut(), timed.get().left());
         }
         if self.config.catch_panics {

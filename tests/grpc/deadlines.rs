@@ -101,6 +101,15 @@ async fn a_client_that_gives_up_at_the_same_time_is_the_timeout() {
     // Sooner, it is what it is.
     let ended = call(plain(), given(send(), "1501m"), gives_up()).await;
     assert_eq!(ended.word(), "transport/connection_lost");
+    // The header may be ours.
+    for (limit, told, word) in [
+        (1500, true, "timeout/total"),
+        (1501, true, "transport/connection_lost"),
+        (1500, false, "transport/connection_lost"),
+    ] {
+        let layer = with(Limits::within(ms(limit))).send_grpc_timeout(told);
+        assert_eq!(call(layer, send(), gives_up()).await.word(), word, "{limit} {told}");
+    }
 }
 
 /// What the agent is told of the time.
