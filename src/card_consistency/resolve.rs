@@ -57,8 +57,8 @@ pub trait Resolve: Send + Sync {
 pub enum Resolution {
     /// Where its own URI says.
     AsSent,
-    /// Here: the request's URI is replaced. The path is that of the request, complete with its operation. If this is another
-    /// authority, the `host` header goes.
+    /// Here: the request's URI is replaced. The path is that of the request, complete with its operation. At another
+    /// authority, the `host` header goes, and so does the version of HTTP, but for gRPC.
     To(Uri),
     /// Nowhere, and why.
     Refused(CardFailure),

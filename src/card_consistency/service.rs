@@ -8,7 +8,7 @@ use std::{
 };
 
 use bytes::Bytes;
-use http::{Extensions, Request, Response, Uri, header::HOST};
+use http::{Extensions, Request, Response, Uri, Version, header::HOST};
 use http_body::Body;
 use tokio::time::Instant;
 use tower_service::Service;
@@ -390,10 +390,14 @@ where
 
 /// The call goes somewhere else than its request said. Errors and layers below are to say where.
 ///
-/// The server that a `Host` field names is not the one there: the client below writes its own (RFC 9112 §3.2).
+/// With another server, what the request has of the connection by which it came ends here: a `Host` field, which the client
+/// below writes anew (RFC 9112 §3.2), and the version of HTTP, which that client knows better. gRPC has one alone.
 pub(super) fn go_to<B>(request: &mut Request<B>, call: &mut Call, uri: Uri) {
     if request.uri().authority() != uri.authority() {
         request.headers_mut().remove(HOST);
+        if call.binding() != Some(Binding::Grpc) {
+            *request.version_mut() = Version::default();
+        }
     }
     *call = std::mem::take(call).with_target(uri.clone());
     *request.uri_mut() = uri;

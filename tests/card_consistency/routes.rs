@@ -6,7 +6,7 @@ use a2a_guard::{
     card_consistency::{CardConsistencyLayer, Route},
 };
 use bytes::Bytes;
-use http::Request;
+use http::{Request, Version};
 use http_body_util::Full;
 
 use crate::{
@@ -53,9 +53,10 @@ async fn the_first_usable_interface_is_taken() {
     }
 }
 
-/// It is the base's; elsewhere the client below writes its own.
+/// The `Host` field and the version of HTTP are of the connection by which the request came; elsewhere the client below has
+/// its own.
 #[tokio::test(start_paused = true)]
-async fn a_host_field_stays_on_its_host() {
+async fn what_a_request_has_of_its_connection_ends_there() {
     let (here, there) = ("https://agent.example.com/first", "https://agents.example.net/first");
     let urls = UrlPolicy::strict().allow_other_origin(Origin::parse("https://agents.example.net").unwrap());
     for (to, kept) in [(here, true), (there, false)] {
@@ -64,9 +65,11 @@ async fn a_host_field_stays_on_its_host() {
             .put("https://agents.example.net/.well-known/agent-card.json", Card::default().at(to));
         let mut request = V1.send();
         request.headers_mut().insert("host", "agent.example.com".parse().unwrap());
+        *request.version_mut() = Version::HTTP_2;
         let (ended, sent) = through(layer(&cards).resolver(route(&cards).urls(urls.clone())), request).await;
         let sent = sent.unwrap_or_else(|| panic!("{ended:?}"));
         assert_eq!((sent.uri().to_string().as_str(), sent.headers().contains_key("host")), (to, kept));
+        assert_eq!(sent.version(), if kept { Version::HTTP_2 } else { Version::default() });
     }
 }
 

@@ -12,7 +12,7 @@ use std::{
 
 use a2a_guard::BoxError;
 use bytes::Bytes;
-use http::{HeaderMap, Request, Response};
+use http::{HeaderMap, Request, Response, Version};
 use http_body::Body;
 use http_body_util::{BodyExt, Full};
 use serde_json::Value;
@@ -38,6 +38,7 @@ pub(crate) enum Does {
 #[derive(Clone, Debug)]
 pub(crate) struct Got {
     pub(crate) uri: String,
+    pub(crate) version: Version,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Value,
 }
@@ -113,7 +114,8 @@ where
             let host = parts.uri.host().unwrap().to_owned();
             let body = Box::pin(body).collect().await.map_err(Into::into)?.to_bytes();
             let body: Value = serde_json::from_slice(&body).unwrap_or_default();
-            let got = Got { uri: parts.uri.to_string(), headers: parts.headers, body: body.clone() };
+            let (uri, version) = (parts.uri.to_string(), parts.version);
+            let got = Got { uri, version, headers: parts.headers, body: body.clone() };
             let does = {
                 let probed = this.probed.lock().unwrap().get(&host).cloned().filter(|_| got.is_probe());
                 let got_task =

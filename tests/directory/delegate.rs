@@ -11,7 +11,7 @@ use a2a_guard::{
     },
 };
 use bytes::Bytes;
-use http::{HeaderMap, HeaderValue, Request, Response, header};
+use http::{HeaderMap, HeaderValue, Request, Response, Version, header};
 use http_body_util::{BodyExt, Full};
 use serde_json::json;
 use tokio::time::Instant;
@@ -639,6 +639,7 @@ async fn over_grpc_the_operation_goes_to_the_interfaces_authority() {
         .header("content-type", "application/grpc")
         .header("te", "trailers")
         .header("grpc-timeout", "2S")
+        .version(Version::HTTP_2)
         .extension(Need::skill("x"))
         .body(Full::from(&b"\0\0\0\0\0"[..]))
         .unwrap();
@@ -647,10 +648,23 @@ async fn over_grpc_the_operation_goes_to_the_interfaces_authority() {
     assert_eq!(error.call_error().outcome(), OutcomeKind::Broken);
     let got = mesh.agents.got().remove(0);
     assert_eq!(got.uri, "https://g.example:443/lf.a2a.v1.A2AService/SendMessage");
+    assert_eq!(got.version, Version::HTTP_2);
     assert_eq!(
         (&got.headers["te"], &got.headers["content-type"]),
         (&"trailers".parse().unwrap(), &"application/grpc".parse().unwrap())
     );
+}
+
+/// By which version of HTTP a peer is called the client below knows; that of the caller's connection says nothing of it. gRPC
+/// has one alone.
+#[tokio::test(start_paused = true)]
+async fn the_version_of_the_callers_connection_ends_there() {
+    let mesh = mesh(&["a"], |builder| builder).await;
+    mesh.set("a", Does::Work(Duration::ZERO));
+    let mut call = request(SEND);
+    *call.version_mut() = Version::HTTP_2;
+    good(mesh.call(call).await);
+    assert_eq!(mesh.agents.got()[0].version, Version::default());
 }
 
 /// Who can write a request in several ways reaches who speaks but one of them.

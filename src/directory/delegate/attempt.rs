@@ -148,7 +148,10 @@ where
         let (mut parts, ()) = Request::new(()).into_parts();
         parts.method = self.parts.method.clone();
         parts.uri = self.parts.uri.clone();
-        parts.version = self.parts.version;
+        // That of the caller's connection. By which version a peer is called, the client below knows; gRPC has one alone.
+        if self.call.binding() == Some(Binding::Grpc) {
+            parts.version = self.parts.version;
+        }
         parts.headers = headers::carried(&self.parts.headers, &config.kept);
         parts.extensions = self.parts.extensions.clone();
         if let Some(name) = &config.caller_header {
