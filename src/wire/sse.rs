@@ -140,7 +140,8 @@ impl Framing {
                 return (is_last && !data.is_empty()).then_some(PlainEvent { length, data, id, line_end });
             }
             match text.strip_prefix(b"id:") {
-                Some(value) if id.is_none() => id = Some(at + text.len() - value.len()..at + text.len()),
+                // The last one counts.
+                Some(value) => id = Some(at + text.len() - value.len()..at + text.len()),
                 None if text == b"event: message" => {}
                 _ => return None,
             }

@@ -106,6 +106,56 @@ fn fields_and_line_ends() {
     }
 }
 
+/// What is found to be a plain event, read as anything else.
+fn check_plain(stream: &[u8]) -> Option<PlainEvent> {
+    let mut framing = Framing::new();
+    framing.pass_plain_event(LineEnd::Lf);
+    let event = framing.plain_event(stream)?;
+    let (mut at, mut data) = (0, Vec::new());
+    let frame = loop {
+        let (used, frame) = framing.next(&stream[at..event.length]);
+        at += used;
+        match frame {
+            Frame::Data(piece) => data.extend_from_slice(piece),
+            _ => break frame,
+        }
+    };
+    assert_eq!((frame, at), (Frame::End, event.length), "{stream:?}");
+    assert_eq!((framing.is_error(), framing.line_end()), (false, event.line_end));
+    assert_eq!((framing.has_data(), &data[..]), (true, &stream[event.data.clone()]), "{stream:?}");
+    Some(event)
+}
+
+#[test]
+fn a_plain_event_has_one_line_of_data() {
+    let found = |stream: &str| check_plain(stream.as_bytes());
+    for rest in ["", "\r\n", "data: a\n\n"] {
+        let event = |length, data, id, line_end| Some(PlainEvent { length, data, id, line_end });
+        assert_eq!(found(&format!("data: a\n\n{rest}")), event(9, 6..7, None, LineEnd::Lf));
+        assert_eq!(found(&format!("id: 1\r\ndata: a\r\n\r\n{rest}")), event(18, 13..14, Some(3..5), LineEnd::CrLf));
+        assert_eq!(found(&format!("event: message\ndata:  \n\n{rest}")), event(24, 21..22, None, LineEnd::Lf));
+        assert_eq!(found(&format!("id:\nid:2\ndata: a\n\n{rest}")), event(18, 15..16, Some(7..8), LineEnd::Lf));
+    }
+    for none in [
+        "data: a\r\r",
+        "data: a\rX\r\n\r\n",
+        "id: 1\rX\r\ndata: a\r\n\r\n",
+        "data: a\r\n\n",
+        "data: a\n\r\n",
+        "id: 1\r\ndata: a\n\n",
+        "id: 1\ndata: a\r\n\r\n",
+        "data: a\ndata: b\n\n",
+        "data: a\nevent: error\n\n",
+        "event: error\ndata: a\n\n",
+        "event: message \ndata: a\n\n",
+        "data: \n\n",
+        "\ndata: a\n\n",
+        ": c\ndata: a\n\n",
+    ] {
+        assert_eq!(found(none), None, "{none:?}");
+    }
+}
+
 #[test]
 fn event_names() {
     let is_error = |stream: &str| check(stream)[0].is_error;
@@ -210,5 +260,11 @@ proptest! {
         let expected = reference(&stream);
         prop_assert_eq!(&frames([stream.as_bytes()]).0, &expected);
         prop_assert_eq!(&frames(stream.as_bytes().chunks(size)).0, &expected);
+    }
+    #[test]
+    fn a_plain_event_is_read_as_any_other(tokens in prop::collection::vec(prop::sample::select(vec![
+        "data: ", "data: a", "data:", "a", "\n", "\r", "\r\n", "\n\n", "\r\n\r\n", "id: 1", "id:", "event: message", "event: error", ":",
+    ]), 0..10)) {
+        check_plain(tokens.concat().as_bytes());
     }
 }

@@ -199,9 +199,7 @@ fn start_of(data: &[u8]) -> u64 {
     let (words, rest) = data.get(..START).unwrap_or(data).as_chunks::<8>();
     let words = words.iter().map(|word| u64::from_le_bytes(*word));
     let rest = rest.iter().fold(0, |word, byte| word << 8 | u64::from(*byte));
-    words.chain([rest]).fold(data.len().min(START) as u64 + 1, |hash, word| {
-        (hash.rotate_left(5) ^ word).wrapping_mul(0x517c_c1b7_2722_0a95)
-    })
+    words.chain([rest]).fold(0, |hash: u64, word| (hash.rotate_left(5) ^ word).wrapping_mul(0x517c_c1b7_2722_0a95))
 }
 
 /// What an event turned out to be with the bytes that came next.
@@ -219,6 +217,7 @@ pub(super) enum GoneOn {
 mod tests {
     use proptest::prelude::*;
 
+    use super::super::template::SHORT;
     use super::*;
     use crate::wire::id::JsonRpcId;
     use crate::wire::judge::{Envelope, Expected, Payload, Verdict, Wrapping};
@@ -343,6 +342,42 @@ mod tests {
         }
     }
 
+    /// What differs is passed over at once from then on, and what never did is still compared: as one, with all around it.
+    #[test]
+    fn a_text_that_did_differ_is_searched_for_no_more() {
+        let with = |id: &str, name: &str, text: &str| {
+            let json = event(1, 5, "").replace("\"artifactId\":\"1\"", &format!("\"artifactId\":\"{name}\""));
+            format!("id: {id}\n{}", raw(&json.replace("\"text\":\"\"", &format!("\"text\":\"{text}\""))))
+        };
+        // Which one differs first, one that differs in it alone, and one that differs in another, too.
+        for (first, alone, more) in [
+            (with("2", "n", "t"), with("345", "n", "t"), with("2", "n", "u")),
+            (with("1", "name", "t"), with("1", "", "t"), with("2", "name", "t")),
+            (with("1", "n", "text"), with("1", "n", ""), with("1", "m", "text")),
+        ] {
+            let mut stream = Stream::new();
+            stream.learns_twice(&with("1", "n", "t"), 1);
+            assert_eq!(stream.memo.repeated(first.as_bytes()), None);
+            assert_eq!(stream.memo.repeated_widely(first.as_bytes()), Some(first.len()));
+            assert_eq!(stream.memo.repeated(alone.as_bytes()), Some(alone.len()), "{first}");
+            assert_eq!(stream.memo.repeated(more.as_bytes()), None, "{first}");
+            assert_eq!(stream.memo.repeated_widely(more.as_bytes()), Some(more.len()));
+            assert_eq!(stream.memo.repeated(more.as_bytes()), Some(more.len()), "{first}");
+        }
+    }
+
+    /// A long text is taken to differ, before one did.
+    #[test]
+    fn a_long_text_is_not_kept() {
+        for (length, is_long) in [(1, false), (SHORT - 1, false), (SHORT, true), (3 * SHORT, true)] {
+            let mut stream = Stream::new();
+            stream.learns_twice(&raw(&event(1, 0, &"x".repeat(length))), 1);
+            let other = raw(&event(1, 0, &"y".repeat(length)));
+            let known = stream.memo.repeated(other.as_bytes());
+            assert_eq!(known, is_long.then_some(other.len()), "{length}");
+        }
+    }
+
     #[test]
     fn kinds_that_take_turns_repeat_each_for_itself() {
         let mut stream = Stream::new();
@@ -352,6 +387,24 @@ mod tests {
                 // Two of them begin alike, so that the other one is learnt a round sooner.
                 let is_known = round >= if kind == 5 { 1 } else { 2 };
                 assert_eq!(known, is_known.then_some(kind), "{round}");
+            }
+        }
+    }
+
+    /// At once, whichever the last one was like.
+    #[test]
+    fn any_of_the_kinds_may_be_next() {
+        let raws = [0, 2, 4, 5].map(|kind| (kind, raw(&event(1, kind, "a"))));
+        let mut stream = Stream::new();
+        for _ in 0..2 {
+            for (kind, raw) in &raws {
+                stream.learns(raw, *kind);
+            }
+        }
+        for (last, next) in raws.iter().flat_map(|last| raws.iter().map(move |next| (last, next))) {
+            for (kind, raw) in [last, next] {
+                assert_eq!(stream.memo.repeated(raw.as_bytes()), Some(raw.len()), "{kind}");
+                assert_eq!(stream.memo.last_news(), Some(*kind));
             }
         }
     }
@@ -456,6 +509,8 @@ mod tests {
             let kept = stream.memo.take_kept();
             assert_eq!(kept, &raw.as_bytes()[..last]);
             stream.memo.give_back(kept);
+            assert!(!stream.memo.has_kept());
+            assert!(stream.memo.carry.capacity() >= last, "its memory is used again");
         }
     }
 
@@ -491,6 +546,32 @@ mod tests {
             stream.learns(&raw(&event(1, 0, &round.to_string())), round);
         }
         assert!(stream.knows(&raw(&event(1, 0, "more"))).is_some());
+    }
+
+    /// So that a stream of more kinds than are remembered goes on to learn.
+    #[test]
+    fn nothing_is_learnt_less_often_for_what_was_worth_it() {
+        for (uses, is_learnt) in [(WORTHWHILE, true), (WORTHWHILE - 1, false)] {
+            let mut stream = Stream::new();
+            let raws =
+                ["a", "b", "c", "d", "e", "f"].map(|name| {
+                    move |text: &str| {
+                        raw(&event(1, 0, text).replace("{\"jsonrpc\"", &format!("{{\"{name}\":1,\"jsonrpc\"")))
+                    }
+                });
+            let (first, new) = raws.split_at(KINDS);
+            for (number, raw) in first.iter().enumerate() {
+                stream.learns_twice(&raw("1"), number);
+                for round in 0..uses {
+                    assert_eq!(stream.knows(&raw(&round.to_string())).map(|known| known.1), Some(number));
+                }
+            }
+            for (number, raw) in new.iter().enumerate() {
+                stream.learns_twice(&raw("1"), KINDS + number);
+            }
+            assert_eq!(stream.knows(&new[0]("2")).map(|known| known.1), Some(KINDS));
+            assert_eq!(stream.knows(&new[1]("2")).is_some(), is_learnt);
+        }
     }
 
     #[test]
