@@ -250,8 +250,10 @@ impl JsonVisitor for Reader {
                 self.facts.return_immediately = Some(text == b"true");
             }
             (BLOCKING, JsonKind::Bool) => self.facts.blocking = Some(text == b"true"),
+            // Of several the last counts, whatever it is.
+            (PARAMETERS, _) => self.facts.tenant.clear(),
             (_, JsonKind::String) => self.text(slot, text, cut),
-            (PARAMETERS | TENANT, _) => self.facts.tenant.clear(),
+            (TENANT, _) => self.facts.tenant.clear(),
             _ => {}
         }
     }

@@ -53,6 +53,37 @@ fn the_task_addressed() {
 }
 
 #[test]
+fn the_context() {
+    let context = |params: &str| rpc(params).context_id.as_str().to_owned();
+    assert_eq!(context(r#"{"contextId":"c"}"#), "c");
+    assert_eq!(context(r#"{"contextId":"c","message":{"contextId":"m"}}"#), "m");
+    assert_eq!(context(r#"{"message":{"contextId":"m"},"contextId":"c"}"#), "m");
+    assert_eq!(context(r#"{"message":{"contextId":""},"contextId":"c"}"#), "c");
+}
+
+/// Whatever it is, it takes the place of one before.
+#[test]
+fn the_last_tenant_counts() {
+    let tenant = |params: &str| rpc(params).tenant.as_str().to_owned();
+    assert_eq!(tenant(r#"{"tenant":"a","tenant":"b"}"#), "b");
+    for last in ["\"\"", "5", "null", "true", "{}", "[\"b\"]", "{\"tenant\":\"b\"}"] {
+        assert_eq!(tenant(&format!(r#"{{"tenant":"a","tenant":{last}}}"#)), "", "{last}");
+    }
+    for last in ["5", "null", "{}", "[]", "\"b\""] {
+        assert_eq!(tenant(&format!(r#"{{"tenant":"a"}},"params":{last}"#)), "", "{last}");
+    }
+}
+
+#[test]
+fn only_a_string_says_what_version_of_json_rpc_it_is() {
+    let is_it = |version: &str| scan(Envelope::JsonRpc, &format!("{{\"jsonrpc\":{version}}}")).jsonrpc;
+    assert!(is_it("\"2.0\""));
+    for other in ["2.0", "\"1.0\"", "\"2.00\"", "null", "{}"] {
+        assert!(!is_it(other), "{other}");
+    }
+}
+
+#[test]
 fn metadata_of_the_request_comes_before_that_of_its_message() {
     let skill = |params: &str| rpc(params).skill.as_str().to_owned();
     assert_eq!(skill(r#"{"message":{"metadata":{"skill":"m"}}}"#), "m");
@@ -99,6 +130,11 @@ fn a_prefix_says_what_it_can() {
     assert!(!scan.is_valid(), "cut");
     let (facts, is_valid) = scan_pieces(Envelope::JsonRpc, [&b"{\"id\":1,]"[..]]);
     assert_eq!((facts.id, is_valid), (JsonRpcId::Number(1), false));
+    let mut scan = RequestScan::new(Envelope::JsonRpc, None, None);
+    for piece in [&b"{\"id\":1,"[..], b"]", b"{\"id\":1}"] {
+        scan.feed(piece);
+        assert_eq!(scan.is_valid(), piece.ends_with(b","), "what was wrong once stays wrong");
+    }
 }
 
 proptest! {
