@@ -206,7 +206,6 @@ impl Reader for AnswerReader {
             (ROOT, _) => self.root(number),
             (TASK, _) => self.task(number),
             (STATUS, 1) => Take::Number(STATE),
-            (STATUS, _) => Take::Skip,
             (STATUS_UPDATE | ARTIFACT_UPDATE, 1) => Take::Text(TASK_ID),
             (STATUS_UPDATE | ARTIFACT_UPDATE | MESSAGE, 2) => Take::Text(CONTEXT_ID),
             (STATUS_UPDATE, 3) => self.status(),

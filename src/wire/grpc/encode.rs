@@ -181,7 +181,6 @@ fn message_of(framed: &[u8]) -> Result<&[u8], TenantError> {
     let [flag, len @ ..] = *prefix;
     match flag {
         0 if u32::from_be_bytes(len) as usize == message.len() => Ok(message),
-        0 => Err(TenantError::NotOneMessage),
         1 => Err(TenantError::Compressed),
         _ => Err(TenantError::NotOneMessage),
     }
@@ -198,6 +197,17 @@ mod tests {
         assert_eq!(about_task(GrpcDialect::V1, "t-1", None).as_bytes(), b"\x12\x03t-1");
         assert_eq!(about_task(GrpcDialect::V03, "t-1", Some("acme")).as_bytes(), b"\x0a\x09tasks/t-1");
         assert_eq!(&request.framed().unwrap()[..6], b"\0\0\0\0\x0b\x0a");
+    }
+
+    #[test]
+    fn a_text_to_send() {
+        let send = |dialect, flags: &[(&str, bool)], tenant| send_text(dialect, "m", "hi", flags, tenant);
+        let message = b"\x0a\x01m\x20\x01\x2a\x04\x0a\x02hi";
+        assert_eq!(send(GrpcDialect::V1, &[], None).as_bytes(), [&b"\x12\x0b"[..], message].concat());
+        assert_eq!(send(GrpcDialect::V03, &[], Some("no field")).as_bytes(), [&b"\x0a\x0b"[..], message].concat());
+        let flagged = [&b"\x0a\x01t\x12\x0b"[..], message, b"\x22\x09\x0a\x07\x0a\x01f\x12\x02\x20\x01"].concat();
+        assert_eq!(send(GrpcDialect::V1, &[("f", true)], Some("t")).as_bytes(), flagged);
+        assert_eq!(with_task(b"ab").as_bytes(), b"\x0a\x02ab");
     }
 
     #[test]

@@ -70,16 +70,21 @@ mod tests {
 
     #[test]
     fn fields_of_every_type_up_to_the_first_that_is_none() {
-        let good = b"\x08\x96\x01\x11\x01\x02\x03\x04\x05\x06\x07\x08\x1a\x02ab\x25\x01\x02\x03\x04\x2a\x00";
+        let good =
+            b"\x08\x96\x01\x11\x01\x02\x03\x04\x05\x06\x07\x08\x1a\x02ab\x25\x01\x02\x03\x04\x2a\x00\x33\x08\x01\x34\x38\x07";
         let read = [
             (1, Value::Number(150)),
             (2, Value::Fixed64([1, 2, 3, 4, 5, 6, 7, 8])),
             (3, Value::Bytes(b"ab")),
             (4, Value::Other),
             (5, Value::Bytes(b"")),
+            (6, Value::Other),
+            (7, Value::Number(7)),
         ];
         assert_eq!(fields(good).collect::<Vec<_>>(), read);
-        for bad in [&b"\x0b"[..], b"\x00\x01", b"\x11\x01", b"\x1a\x02a", b"\x25\x01\x02\x03", b"\x80"] {
+        for bad in
+            [&b"\x0b"[..], b"\x0b\x14", b"\x0c", b"\x00\x01", b"\x11\x01", b"\x1a\x02a", b"\x25\x01\x02\x03", b"\x80"]
+        {
             assert_eq!(fields(&[&good[..], bad].concat()).collect::<Vec<_>>(), read, "{bad:?}");
         }
         // What stands behind it is not guessed at.

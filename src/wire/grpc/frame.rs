@@ -145,8 +145,8 @@ impl Framing {
         // At most five.
         let have = have + used as u8;
         self.state = State::Prefix(have);
-        // One byte is enough to know that it is none.
-        let bad_flag = have > 0 && self.prefix.first().is_some_and(|flag| *flag > 1);
+        // One byte is enough to know that it is none. Before one came, that of an earlier message stands there, which was good.
+        let bad_flag = self.prefix.first().is_some_and(|flag| *flag > 1);
         if bad_flag || usize::from(have) == PREFIX {
             let prefix = self.prefix;
             return (used, self.begin(prefix));
@@ -193,6 +193,25 @@ mod tests {
         assert!(whole.0[1].0 && !whole.0[2].0);
         for cut in 1..bytes.len() {
             assert_eq!(messages(&bytes, cut), whole, "{cut}");
+        }
+    }
+
+    /// Only where the next byte begins one.
+    #[test]
+    fn a_whole_message_is_one_at_its_beginning() {
+        let one = [&Prefix { compressed: true, len: 5 }.to_bytes()[..], &[0; 5]].concat();
+        let prefix = Prefix { compressed: true, len: 5 };
+        assert_eq!(Framing::new().whole(&one), Some((prefix, &[0; 5][..])));
+        assert_eq!(Framing::new().whole(&[&one[..], b"more"].concat()), Some((prefix, &[0; 5][..])));
+        for cut in 0..one.len() {
+            assert_eq!(Framing::new().whole(&one[..cut]), None, "{cut}");
+            let mut framing = Framing::new();
+            let mut at = 0;
+            while at < cut {
+                at += framing.next(&one[at..cut]).0;
+            }
+            // All that follows may look like a message.
+            assert_eq!(framing.whole(&[0; 20]).is_some(), cut == 0, "{cut}");
         }
     }
 

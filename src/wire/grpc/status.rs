@@ -152,6 +152,43 @@ mod tests {
         }
     }
 
+    fn fields(pairs: &[(&'static str, &[u8])]) -> HeaderMap {
+        pairs.iter().fold(HeaderMap::new(), |mut fields, (name, value)| {
+            fields.append(*name, HeaderValue::from_bytes(value).unwrap());
+            fields
+        })
+    }
+
+    #[test]
+    fn only_what_no_client_can_read_is_dropped() {
+        let left = |message: &[&'static [u8]], details: &[&'static [u8]]| {
+            let named =
+                |name, values: &[&'static [u8]]| values.iter().map(move |value| (name, *value)).collect::<Vec<_>>();
+            let status: &[u8] = b"0";
+            let all = [named(MESSAGE, message), named(DETAILS, details), vec![(STATUS, status), ("x-own", b"\xff")]];
+            let mut fields = fields(&all.concat());
+            drop_unreadable(&mut fields);
+            assert_eq!([STATUS, "x-own"].map(|name| fields.get(name).unwrap().as_bytes()), [&b"0"[..], b"\xff"]);
+            (fields.get_all(MESSAGE).iter().count(), fields.get_all(DETAILS).iter().count())
+        };
+        assert_eq!(left(&[b"%C3%A9 100% sure"], &[b"CAk"]), (1, 1));
+        assert_eq!(left(&[], &[]), (0, 0));
+        assert_eq!(left(&[b"%ff"], &[b"CAk="]), (0, 1));
+        assert_eq!(left(&[b"a", b"\xff"], &[b"CAk"]), (0, 1));
+        assert_eq!(left(&[b"a", b"b"], &[b"CAk", b"!"]), (2, 0));
+    }
+
+    #[test]
+    fn a_status_is_dropped_with_all_that_belongs_to_it() {
+        let mut fields =
+            fields(&[(STATUS, b"5"), ("x-own", b"1"), (MESSAGE, b"a"), (MESSAGE, b"b"), (DETAILS, b"CAk")]);
+        assert_eq!(field(&fields, MESSAGE).unwrap(), "a");
+        assert_eq!(field(&fields, "x-own").unwrap(), "1");
+        assert_eq!(field(&fields, "x-other"), None);
+        drop_status(&mut fields);
+        assert_eq!(fields.into_iter().map(|(name, _)| name.unwrap()).collect::<Vec<_>>(), ["x-own"]);
+    }
+
     #[test]
     fn messages_are_percent_encoded_or_not() {
         let message = |text: &str| error(&[("grpc-status", "5"), ("grpc-message", text)]).message;

@@ -8,7 +8,7 @@ mod requests;
 mod streams;
 
 use super::encode::Message;
-use super::frame::Prefix;
+use super::frame::{PREFIX, Prefix};
 use super::*;
 use crate::wire::judge::{Facts, Flaw};
 use crate::wire::stream::StepKind;

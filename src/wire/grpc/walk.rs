@@ -411,6 +411,22 @@ mod tests {
     }
 
     #[test]
+    fn a_walk_that_was_given_up_begins_anew() {
+        let message = b"\x0a\x02ab\x12\x04\x0a\x02cd\x18\x05";
+        let mut whole = Notes::default();
+        walk_whole(message, &mut whole).unwrap();
+        // Within a group, a message, a text, a number, a tag.
+        for begun in [&b"\x7b\x08"[..], b"\x12\x20\x0a", b"\x12\x20\x0a\x10abc", b"\x18\x80", b"\x80"] {
+            let mut walk = Walk::new(100);
+            walk.feed(begun, &mut Notes::default()).unwrap();
+            let mut again = Notes::default();
+            walk.begin(message.len() as u32);
+            assert_eq!(walk.feed(message, &mut again).and_then(|()| walk.finish(&mut again)), Ok(()), "{begun:?}");
+            assert_eq!(again, whole, "{begun:?}");
+        }
+    }
+
+    #[test]
     fn a_message_is_over_when_all_of_it_came() {
         let message = b"\x0a\x03abc\x12\x07\x0a\x01d\x12\x02\x0a\x00\x18\x96\x01\x22\x00\x25\x01\x02\x03\x04\x12\x00";
         let mut whole = Notes::default();

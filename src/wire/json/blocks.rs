@@ -177,6 +177,18 @@ mod tests {
     }
 
     #[test]
+    fn any_two_of_a_block_are_seen() {
+        for first in 0..SIZE {
+            for second in first + 1..SIZE {
+                let mut bytes = [b'a'; 2 * SIZE];
+                (bytes[first], bytes[second]) = (b'"', b'"');
+                let mut blocks = Blocks::new(&bytes);
+                assert_eq!([blocks.take(), blocks.take(), blocks.take()], [first, second, bytes.len()]);
+            }
+        }
+    }
+
+    #[test]
     fn all_are_taken_in_order_and_the_end_again_and_again() {
         for length in [0, 1, 63, 64, 65, 127, 128, 129, 300] {
             for step in [1, 3, 64, 100] {

@@ -59,6 +59,8 @@ fn read<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Reading {
         let _ = scanner.feed(piece, &mut recorder);
     }
     let result = scanner.finish(&mut recorder);
+    let told = recorder.0.len();
+    assert_eq!((scanner.finish(&mut recorder), recorder.0.len()), (result, told), "asked again");
     (recorder, result)
 }
 
@@ -95,6 +97,10 @@ fn documents_and_flaws() {
         (b"{\"a\":\"b\",\"c\":\"d\" ,\"e\": \"f\",\"g\" :[\"h\",\"i\"],\"j\":{\"k\":\"l\"}}", Ok(())),
         ("{\"é\":\"\u{2028}\u{10ffff}\"}".as_bytes(), Ok(())),
         (br#""\ud800 \udc00 \uD83D\uDE00 \" \\ \/ \b\f\n\r\t""#, Ok(())),
+        // Where a quote, a colon and a comma would be if all of their bits were turned.
+        (b"[\"a\xdd\xd3\xdd", Err(Utf8)),
+        (b"[{\"a\":\"b\xdd\xd3\xdd", Err(Utf8)),
+        (b"[{\"a\xdd\xc5\xdd", Err(Utf8)),
         (b"", Err(Empty)),
         (b" \n", Err(Empty)),
         (b"{", Err(Unfinished)),
@@ -239,6 +245,9 @@ fn long_text_is_cut_the_same_way_in_every_cut() {
     let json = format!("{{\"{}\":1,\"a\":2}}", "k".repeat(KEY_MAX + 1));
     let (told, _) = read_in_every_cut(json.as_bytes());
     assert_eq!(told.0, ["255 Object", "1 a", "2 Number 2 false"]);
+    let key = "k".repeat(KEY_MAX);
+    let (told, _) = read_in_every_cut(format!("{{\"{key}\":1}}").as_bytes());
+    assert_eq!(told.0, ["255 Object", &format!("1 {key}"), "2 Number 1 false"]);
 }
 
 #[test]

@@ -86,6 +86,17 @@ fn rpc_statuses() {
     assert_eq!(error.kind(Some(404)), Some(A2aError::TaskNotFound));
     let error = parse(&json!({"code": 9, "message": "no", "details": [info("VERSION_NOT_SUPPORTED", "")]}));
     assert_eq!((error.form, error.kind(None)), (ErrorForm::RpcStatus, Some(A2aError::VersionNotSupported)));
+
+    // Any of its members is enough; without them it is a word of somebody's own.
+    for (error, form) in [
+        (json!({"status": "NOT_FOUND"}), ErrorForm::RpcStatus),
+        (json!({"code": 404}), ErrorForm::RpcStatus),
+        (json!({"details": []}), ErrorForm::RpcStatus),
+        (json!({"status": 404, "details": {}, "code": "no"}), ErrorForm::Text),
+        (json!({"message": "no"}), ErrorForm::Text),
+    ] {
+        assert_eq!(parse(&json!({"error": error})).form, form, "{error}");
+    }
 }
 
 #[test]

@@ -39,7 +39,14 @@ fn what_is_missing_is_a_violation() {
         of(StreamEvent, Message::new().message(3, Message::new().message(3, Message::new()))),
         violation("an update without its task's id")
     );
+    assert_eq!(
+        of(StreamEvent, Message::new().message(3, Message::new().text(1, "task-1"))),
+        violation("a status update without a state")
+    );
     assert_eq!(of(Other, Message::new()), GrpcEnd::Message);
+    // Whatever it is made of.
+    let fields = Message::new().number(1, 1).text(2, "\u{1}").bytes(3, b"\xff").number(4, 5);
+    assert_eq!(of(Other, fields), GrpcEnd::Message);
 }
 
 /// proto3 leaves out what has its default.
@@ -106,6 +113,30 @@ fn ends_of_a_unary_answer() {
     assert_eq!(end(&[&one[..], &one[..7]].concat()), violation("more than one message answers a unary call"));
     assert_eq!(end(b"<html>"), malformed("no gRPC message: its flag byte is none"));
     assert_eq!(end(&[&one[..], b"x"].concat()), malformed("no gRPC message: its flag byte is none"));
+    // Each of them in a piece of its own.
+    let pieces = unary(expected(SendResult, V1), &[&one[..], &one[..]].concat(), one.len()).0;
+    assert_eq!(pieces, violation("more than one message answers a unary call"));
+}
+
+/// Wherever a piece begins.
+#[test]
+fn what_looks_like_a_message_within_one_is_none() {
+    let inner = framed(Message::new().message(1, task(3)).as_bytes());
+    let text = [&inner[..], &inner[..], &[0; 40]].concat();
+    let outer = Message::new().message(1, task(2).bytes(6, &text));
+    let (end, facts) = judged(SendResult, V1, &outer);
+    assert_eq!((end, facts.state.unwrap().as_str()), (GrpcEnd::Message, "TASK_STATE_WORKING"));
+    let bytes = framed(outer.as_bytes());
+    for cut in 1..bytes.len() {
+        let mut judge = GrpcJudge::new(expected(SendResult, V1), MAX);
+        let mut stream = GrpcStreamJudge::new(expected(StreamEvent, V1), MAX, true);
+        let (one, two) = bytes.split_at(cut);
+        assert_eq!((judge.feed(one), judge.feed(two), judge.finish()), (None, None, GrpcEnd::Message), "{cut}");
+        assert_eq!((stream.step(one).kind, stream.is_between()), (StepKind::Held, false), "{cut}");
+        let step = stream.step(two);
+        assert_eq!((step.consumed, step.kind, stream.is_between()), (two.len(), StepKind::Event, true), "{cut}");
+        assert_eq!((stream.events(), stream.state().unwrap().as_str()), (1, "TASK_STATE_WORKING"));
+    }
 }
 
 #[test]
@@ -116,6 +147,20 @@ fn a_message_too_long_is_known_by_its_prefix() {
     assert_eq!(judge.feed(&[0, 0, 0, 0, 100]), None);
     let mut judge = GrpcStreamJudge::new(expected(StreamEvent, V1), 100, true);
     assert_eq!(judge.step(&[0, 0xff, 0xff, 0xff, 0xff]).kind, StepKind::Flawed(Flaw::TooLarge));
+    // Also where all of it is there at once.
+    let message = Message::new().message(1, task(2).text(6, &"x".repeat(70)));
+    let bytes = framed(message.as_bytes());
+    for cut in [bytes.len(), 1, PREFIX] {
+        for spare in [0, 1] {
+            let max = message.as_bytes().len() - 1 + spare;
+            let mut judge = GrpcJudge::new(expected(SendResult, V1), max);
+            let flaw = bytes.chunks(cut).find_map(|piece| judge.feed(piece));
+            assert_eq!(flaw, (spare == 0).then_some(Flaw::TooLarge), "{cut}");
+            let mut judge = GrpcStreamJudge::new(expected(StreamEvent, V1), max, true);
+            let kind = bytes.chunks(cut).map(|piece| judge.step(piece).kind).last().unwrap();
+            assert_eq!(kind, if spare == 0 { StepKind::Flawed(Flaw::TooLarge) } else { StepKind::Event }, "{cut}");
+        }
+    }
 }
 
 #[test]

@@ -30,6 +30,17 @@ fn requests_of_both_versions() {
     let facts = request(RequestLayout::V03_NAME, &Message::new().text(1, "tasks/t-1/pushNotificationConfigs/c"));
     assert_eq!(facts.task_id.as_str(), "t-1");
     assert!(request(RequestLayout::V03_NAME, &Message::new().text(1, "t-1")).task_id.is_empty());
+    assert!(!facts.task_id.is_truncated());
+    // Of a name only what is of the task may be too long.
+    let long = "x".repeat(1100);
+    for (name, is_truncated) in
+        [("tasks/t-1".to_owned(), false), (format!("tasks/t-1/{long}"), false), (format!("tasks/{long}"), true)]
+    {
+        let bytes = framed(Message::new().text(1, &name).as_bytes());
+        let mut scan = GrpcRequestScan::new(RequestLayout::V03_NAME, None, None);
+        scan.feed(&bytes);
+        assert_eq!(scan.facts().task_id.is_truncated(), is_truncated, "{name}");
+    }
     let facts = request(RequestLayout::V1_LIST_PUSH, &Message::new().text(4, "acme").text(1, "t-1"));
     assert_eq!((facts.task_id.as_str(), facts.tenant.as_str()), ("t-1", "acme"));
     let facts = request(RequestLayout::V1_CREATE_PUSH, &Message::new().text(1, "acme").text(2, "c").text(3, "t-1"));
@@ -88,6 +99,8 @@ fn metadata(pairs: &[(&str, &str)]) -> Message {
 fn skill_and_region_stand_in_metadata() {
     let own = metadata(&[("other", "x"), ("skillId", "translate"), ("region", "eu")]);
     let of_message = Message::new().message(6, metadata(&[("skillId", "no"), ("region", "us")]));
+    let facts = request(RequestLayout::V1_SEND, &Message::new().message(2, of_message.clone()));
+    assert_eq!((facts.skill.as_str(), facts.region.as_str()), ("no", "us"));
     for request_ in [
         Message::new().message(2, of_message.clone()).message(4, own.clone()),
         Message::new().message(4, own.clone()).message(2, of_message),
@@ -112,11 +125,30 @@ fn one_key_of_metadata_is_enough() {
         scan.feed(&bytes);
         assert_eq!((scan.facts().skill.as_str(), scan.facts().region.as_str()), expected);
     }
+    // What nobody asks about is not looked into.
+    let bytes = framed(Message::new().bytes(4, b"\xff").text(1, "acme").as_bytes());
+    for (key, is_valid) in [(Some("skillId"), false), (None, true)] {
+        let mut scan = GrpcRequestScan::new(RequestLayout::V1_SEND, key, None);
+        scan.feed(&bytes);
+        assert_eq!((scan.is_valid(), scan.facts().tenant.as_str()), (is_valid, if is_valid { "acme" } else { "" }));
+    }
+}
+
+/// A key that is longer than what is kept of it is none that was asked for.
+#[test]
+fn a_key_of_metadata_is_compared_to_its_end() {
+    for (more, found) in [("", "translate"), ("k", "")] {
+        let key = "k".repeat(1024);
+        let metadata = metadata(&[(&format!("{key}{more}"), "translate")]);
+        let mut scan = GrpcRequestScan::new(RequestLayout::V1_SEND, Some(&key), Some(&key));
+        scan.feed(&framed(Message::new().message(4, metadata).as_bytes()));
+        assert_eq!((scan.facts().skill.as_str(), scan.facts().region.as_str()), (found, found));
+    }
 }
 
 #[test]
 fn a_request_that_is_no_plain_message_names_nothing() {
-    for bytes in [&b"\x01\0\0\0\x03abc"[..], b"{\"a\":1}", b"\0\0\0\0\x02\xff\xff"] {
+    for bytes in [&b"\x01\0\0\0\x03abc"[..], b"\x01\0\0\0\x05\x12\x03t-1", b"{\"a\":1}", b"\0\0\0\0\x02\xff\xff"] {
         let mut scan = GrpcRequestScan::new(RequestLayout::V1_TASK, None, None);
         scan.feed(bytes);
         assert!(scan.is_over() && !scan.is_valid());
