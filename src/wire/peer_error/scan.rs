@@ -137,7 +137,18 @@ mod tests {
         let error = PeerError::parse(status, MediaType::Json).unwrap();
         assert_eq!((error.form, error.code, error.status.as_deref()), (ErrorForm::RpcStatus, None, Some("NOT_FOUND")));
         let bare = br#"{"code":-32603,"message":"no","data":"#;
-        assert_eq!(PeerError::parse(bare, MediaType::Json).unwrap().form, ErrorForm::CodeMessage);
+        let error = PeerError::parse(bare, MediaType::Json).unwrap();
+        assert_eq!(
+            (error.form, error.code, error.message.as_deref()),
+            (ErrorForm::CodeMessage, Some(-32603), Some("no"))
+        );
+        // What is called an error is none, unless it is an object.
+        let list = br#"{"code":-32603,"message":"no","error":[{"code":-32001,"message":"gone"#;
+        assert_eq!(PeerError::scan(list).unwrap().code, Some(-32603));
+        // A code in quotes is none, as where a tree is read.
+        for code in [r#"{"error":{"code":"-32001","message":"no"#, r#"{"code":"-32603","message":"no"#] {
+            assert_eq!(PeerError::scan(code.as_bytes()), None, "{code}");
+        }
         for nothing in [&br#"{"jsonrpc":"2.0","err"#[..], br#"{"error":{"message":"no"#, b"<html>", b""] {
             assert_eq!(PeerError::parse(nothing, MediaType::Json), None);
         }
