@@ -22,10 +22,11 @@ mod loopback;
 mod peer;
 #[path = "../examples/replay/run.rs"]
 mod run;
-#[path = "../examples/replay/stalls.rs"]
+#[path = "../examples/support/stalls.rs"]
 mod stalls;
 
 use case::Case;
+use run::Line;
 
 /// How many there are, so that a lost folder does not pass as a green one.
 const CASES: usize = 546;
@@ -43,7 +44,7 @@ async fn every_case_ends_as_it_should() {
         let at_once = Arc::clone(&at_once);
         running.push(tokio::spawn(async move {
             let _permit = at_once.acquire_owned().await;
-            stalls::steadily(|| run::run(&case)).await
+            stalls::steadily(|| run::run(&case), Line::failed).await
         }));
     }
     let mut failed = Vec::new();

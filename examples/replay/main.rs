@@ -34,6 +34,7 @@ mod loopback;
 mod peer;
 mod rendered;
 mod run;
+#[path = "../support/stalls.rs"]
 mod stalls;
 
 use case::{BoxError, Case};
@@ -100,8 +101,8 @@ async fn main() -> io::Result<ExitCode> {
                 running.push(tokio::spawn(async move {
                     let _permit = at_once.acquire_owned().await;
                     match rendered {
-                        true => stalls::steadily(|| rendered::run(&case)).await,
-                        false => stalls::steadily(|| run::run(&case)).await,
+                        true => stalls::steadily(|| rendered::run(&case), Line::failed).await,
+                        false => stalls::steadily(|| run::run(&case), Line::failed).await,
                     }
                 }));
             }

@@ -60,6 +60,10 @@ impl Line {
         Self { id, pass, complaints, ..Self::default() }
     }
 
+    pub(crate) fn failed(&self) -> bool {
+        self.pass == Some(false)
+    }
+
     /// The line of a case that was run. Beside the facts stands what else is known.
     fn new(case: &Case, facts: Facts, besides: Value, elapsed: Duration, mut complaints: Vec<String>) -> Self {
         let mut known = json!(facts);

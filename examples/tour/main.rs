@@ -14,6 +14,8 @@ mod burst;
 mod client;
 #[path = "../support/loopback.rs"]
 mod loopback;
+#[path = "../support/nobody.rs"]
+mod nobody;
 #[cfg(feature = "directory")]
 mod overclaim;
 #[path = "../support/peer.rs"]
@@ -24,11 +26,11 @@ mod scenarios;
 mod table;
 
 use std::error::Error;
-use std::net::{Ipv4Addr, SocketAddr};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use client::{Bare, End, Guarded, WATCH};
+use nobody::Nobody;
 use peer::Peer;
 use scenarios::Scenario;
 use table::{Cell, Tone};
@@ -98,13 +100,14 @@ struct Run {
 }
 
 async fn run(scenario: Scenario) -> Result<Run, BoxError> {
+    let nobody = Nobody::new()?;
     let peer = match &scenario.answer {
         Some(script) => Some(Peer::serve([script.clone()]).await?),
         None => None,
     };
     let address = match &peer {
         Some(peer) => peer.addr(),
-        None => unused_address().await?,
+        None => nobody.addr(),
     };
     // Only what should pass is compared with what was sent; other scripts may have no end.
     let good = scenario.answer.as_ref().filter(|_| scenario.succeeds());
@@ -131,11 +134,6 @@ async fn run(scenario: Scenario) -> Result<Run, BoxError> {
         }
     }
     Ok(Run { scenario, bare, guarded, faults })
-}
-
-/// An address that was free a moment ago.
-async fn unused_address() -> std::io::Result<SocketAddr> {
-    tokio::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?.local_addr()
 }
 
 impl Scenario {

@@ -10,3 +10,5 @@ mod permission;
 mod races;
 mod refresh;
 mod registry;
+#[path = "../security/spent.rs"]
+mod spent;

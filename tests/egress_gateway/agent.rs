@@ -66,6 +66,10 @@ pub(crate) struct Seen {
     pub(crate) body: Bytes,
 }
 
+/// So long is the text of a long answer: more than a gateway takes at once, and than connections hold. A debug build judges
+/// it in a moment.
+pub(crate) const LONG: usize = 1_500_000;
+
 impl Seen {
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name).map(|value| value.to_str().unwrap())
@@ -267,7 +271,7 @@ async fn unary(dialect: &Dialect, text: &str) -> Response<Frames> {
         return whole(dialect, dialect.artifact(&"x".repeat(100_000)));
     }
     if does("long") {
-        let artifact = json!({ "artifactId": "a-1", "parts": [{ "text": "x".repeat(3_000_000) }] });
+        let artifact = json!({ "artifactId": "a-1", "parts": [{ "text": "x".repeat(LONG) }] });
         let status = json!({ "state": "TASK_STATE_COMPLETED" });
         let task = json!({ "id": "task-1", "contextId": "c-1", "status": status, "artifacts": [artifact] });
         return whole(dialect, dialect.result(json!({ "task": task }), messages::task(messages::COMPLETED)));

@@ -10,7 +10,7 @@ use crate::{
 };
 
 /// Far above every bound that is set here, and far below every default.
-const SOON: Duration = Duration::from_secs(15);
+const SOON: Duration = Duration::from_secs(25);
 
 #[tokio::test]
 async fn every_bound_ends_what_it_is_for() {
@@ -18,9 +18,9 @@ async fn every_bound_ends_what_it_is_for() {
     for (words, ask, refusal) in [
         (&["--head-ms", "400"][..], Ask::Send("do-hang"), "timeout/head"),
         (&["--first-event-ms", "400"], Ask::Stream("do-headonly"), "timeout/first_event"),
-        (&["--idle-ms", "400"], Ask::Stream("do-quiet"), "timeout/idle"),
-        (&["--event-gap-ms", "500"], Ask::Stream("do-comments"), "timeout/event_gap"),
-        (&["--total-ms", "700"], Ask::Stream("do-forever"), "timeout/total"),
+        (&["--idle-ms", "900"], Ask::Stream("do-quiet"), "timeout/idle"),
+        (&["--event-gap-ms", "900"], Ask::Stream("do-comments"), "timeout/event_gap"),
+        (&["--total-ms", "2000"], Ask::Stream("do-forever"), "timeout/total"),
         (&["--total-ms", "700"], Ask::Send("do-hang"), "timeout/"),
         (&["--max-unary-body", "50000"], Ask::Send("do-big"), "broken/too_large"),
         (&["--max-event", "50000"], Ask::Stream("do-big"), "broken/too_large"),

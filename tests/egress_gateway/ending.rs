@@ -12,6 +12,9 @@ use crate::{
     gateway::Gateway,
 };
 
+/// Long enough for a process to end, on a busy machine too; and less than what is in flight would take.
+const SOON: Duration = Duration::from_secs(25);
+
 /// Waits until nobody listens there.
 async fn closed(gateway: &Gateway) {
     let closed = async {
@@ -19,7 +22,7 @@ async fn closed(gateway: &Gateway) {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
     };
-    tokio::time::timeout(Duration::from_secs(10), closed).await.expect("a closed door");
+    tokio::time::timeout(SOON, closed).await.expect("a closed door");
 }
 
 #[tokio::test]
@@ -35,7 +38,7 @@ async fn what_is_in_flight_is_finished() {
         agent.step(5);
         let body = stream.collect().await.expect("the rest of the stream").to_bytes();
         assert!(String::from_utf8_lossy(&body).contains("event 0004"), "{binding:?}");
-        let status = gateway.ended(Duration::from_secs(10)).await.expect("an end");
+        let status = gateway.ended(SOON).await.expect("an end");
         assert!(status.success());
     }
 }
@@ -48,7 +51,7 @@ async fn what_does_not_end_is_cut_off() {
     let mut stream = caller.open(Rpc.ask(Ask::Stream("do-quiet"))).await.into_body();
     stream.frame().await.expect("an event").unwrap();
     gateway.terminate();
-    let status = gateway.ended(Duration::from_secs(10)).await.expect("an end");
+    let status = gateway.ended(SOON).await.expect("an end");
     assert!(status.success());
     assert!(stream.collect().await.is_err(), "it must not look finished");
 }
@@ -60,5 +63,5 @@ async fn an_idle_gateway_ends_at_once() {
     let caller = Caller::of(Rpc, gateway.addr); // holds its connection
     caller.call(Rpc.ask(Ask::Send("do-well"))).await;
     gateway.terminate();
-    assert!(gateway.ended(Duration::from_secs(10)).await.expect("an end").success());
+    assert!(gateway.ended(SOON).await.expect("an end").success());
 }

@@ -4,6 +4,8 @@
 #[allow(dead_code, reason = "shared with others that use more of it")]
 #[path = "../../examples/support/messages.rs"]
 mod messages;
+#[path = "../../examples/support/nobody.rs"]
+mod nobody;
 
 mod agent;
 mod asks;

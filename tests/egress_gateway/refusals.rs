@@ -1,12 +1,11 @@
 //! What goes wrong is the binding's own error.
 
-use std::net::TcpListener;
-
 use crate::{
     agent::Agent,
     asks::{ALL, Ask, Grpc, Rest, Rpc},
     client::Caller,
     gateway::Gateway,
+    nobody::Nobody,
 };
 
 #[tokio::test]
@@ -54,8 +53,8 @@ async fn in_the_middle_of_a_stream() {
 
 #[tokio::test]
 async fn an_agent_that_is_not_there() {
-    let nobody = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let gateway = Gateway::start(nobody, &["--no-cards", "--no-probe"]);
+    let nobody = Nobody::new().unwrap();
+    let gateway = Gateway::start(nobody.addr(), &["--no-cards", "--no-probe"]);
     for binding in [Rpc, Rest] {
         let answer = Caller::of(binding, gateway.addr).call(binding.ask(Ask::Send("do-well"))).await;
         assert_eq!(answer.refusal(), "transport/connect");

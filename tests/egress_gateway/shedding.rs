@@ -27,7 +27,7 @@ async fn a_call_counts_until_its_body_is_over() {
             Grpc => assert_eq!(answer.grpc_status(), Some("14")),
             _ => assert_eq!(answer.refusal(), "refused/unavailable"),
         }
-        assert!(took < Duration::from_secs(5), "{took:?}: it was kept waiting");
+        assert!(took < Duration::from_secs(20), "{took:?}: it was kept waiting");
     }
     let admin = Caller::of(Rpc, gateway.admin.unwrap());
     let outcomes = admin.call(crate::asks::get("/outcomes")).await.json();
@@ -47,5 +47,5 @@ async fn a_call_counts_until_its_body_is_over() {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     };
-    tokio::time::timeout(Duration::from_secs(10), freed).await.expect("the place of a caller who left");
+    tokio::time::timeout(Duration::from_secs(30), freed).await.expect("the place of a caller who left");
 }

@@ -1,6 +1,6 @@
 //! What goes wrong with the framing, the length and the pace of a unary body.
 
-use super::{Fault, IDLE, MAX_UNARY_BODY, ms};
+use super::{Fault, IDLE, MARGIN, MAX_UNARY_BODY, SHORT, ms, short};
 use crate::{
     peer::{Chunk, End, Framing, Script},
     support::{Ask, rpc, task},
@@ -86,7 +86,6 @@ fn bytewise(body: &str, script: Script) -> Script {
 }
 
 fn pace() -> Vec<Fault> {
-    let short = |limits: a2a_guard::Limits| limits.total(ms(800));
     let drip = |data: &'static str| Chunk::new(data).forever().every(ms(20));
     let slow =
         |after| Script::new(200).header("content-type", "application/json").chunk(Chunk::new(good()).after(ms(after)));
@@ -96,12 +95,12 @@ fn pace() -> Vec<Fault> {
         Fault::new("a REST head and no body", Ask::RestGet, json().end(End::Hang), "timeout/idle").due(IDLE),
         Fault::new("white space that drips", Ask::Send, json().chunk(drip(" ")), "timeout/total")
             .limits(short)
-            .due(800),
+            .due(SHORT),
         Fault::new("a text that drips", Ask::RestSend, json().chunk("{\"task\":\"").chunk(drip("x")), "timeout/total")
             .limits(short)
-            .due(800),
-        Fault::new("the body comes just in time", Ask::Send, slow(IDLE - 250), "success/success").due(IDLE - 250),
-        Fault::new("the body comes too late", Ask::Send, slow(IDLE + 200), "timeout/idle").due(IDLE),
+            .due(SHORT),
+        Fault::new("the body comes just in time", Ask::Send, slow(IDLE - MARGIN), "success/success").due(IDLE - MARGIN),
+        Fault::new("the body comes too late", Ask::Send, slow(IDLE + MARGIN), "timeout/idle").due(IDLE),
     ]
 }
 

@@ -1,6 +1,6 @@
 //! What goes wrong before a body begins, or with the head itself.
 
-use super::{Fault, HEAD, ms};
+use super::{Fault, HEAD, MARGIN, ms};
 use crate::{
     peer::{Chunk, End, Framing, Script},
     support::{Ask, rpc, task},
@@ -49,7 +49,7 @@ fn no_answer() -> Vec<Fault> {
         Fault::new(
             "the head comes after its bound",
             Ask::Send,
-            Script::raw().chunk(Chunk::new(behind("")).after(ms(HEAD + 200))),
+            Script::raw().chunk(Chunk::new(behind("")).after(ms(HEAD + MARGIN))),
             "timeout/head",
         )
         .due(HEAD),
@@ -62,7 +62,8 @@ fn unfinished() -> Vec<Fault> {
         let script = Script::raw().chunk(bytes).end(end);
         Fault::new(name, Ask::Send, script, expected)
     };
-    let drip = |data: &'static str| Chunk::new(data).forever().every(ms(5));
+    // Not so fast that there are more headers, before the bound, than a client takes.
+    let drip = |data: &'static str| Chunk::new(data).forever().every(ms(50));
     vec![
         ends("half a status line, then silence", "HTTP/1.1 2", End::Hang, "timeout/head").due(HEAD),
         ends("half a status line, then closed", "HTTP/1.1 2", End::Eof, LOST),
@@ -132,12 +133,12 @@ fn odd_but_good() -> Vec<Fault> {
     let wide = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\nx: {}\r\n\r\n", rpc(GOOD).len(), "y".repeat(100_000));
     let old = format!("HTTP/1.0 200 OK\r\ncontent-type: application/json\r\n\r\n{}", rpc(GOOD));
     let latin = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\nx: \u{e9}\r\n\r\n", rpc(GOOD).len());
-    let late = Script::raw().chunk(Chunk::new(behind("")).after(ms(HEAD - 250)));
+    let late = Script::raw().chunk(Chunk::new(behind("")).after(ms(HEAD - MARGIN)));
     vec![
         raw("a header of 100 kB", wide + &rpc(GOOD), "success/success"),
         raw("HTTP/1.0, until the close", old, "success/success"),
         raw("a header that is no ASCII", latin + &rpc(GOOD), "success/success"),
-        Fault::new("the head comes just in time", Ask::Get, late, "success/success").due(HEAD - 250),
+        Fault::new("the head comes just in time", Ask::Get, late, "success/success").due(HEAD - MARGIN),
         Fault::new(
             "a reset behind a whole answer",
             Ask::Send,

@@ -1,6 +1,6 @@
 //! Answers whose status is no success, and bodies that should say why.
 
-use super::{Fault, IDLE, ms};
+use super::{Fault, IDLE, SHORT, ms, short};
 use crate::{
     peer::{Chunk, End, Framing, Script},
     support::{Ask, rpc, rpc_error, task},
@@ -120,9 +120,7 @@ fn endless() -> Vec<Fault> {
         send("503, cut", typed(503).chunk("oh").end(End::Cut), "refused/unavailable"),
         send("500, then silence", typed(500).end(End::Hang), "timeout/idle").due(IDLE),
         send("403, then silence", typed(403).chunk("oh").end(End::Hang), "refused/auth").due(IDLE),
-        send("500 that drips", typed(500).chunk(drip("x")), "timeout/total")
-            .limits(|limits| limits.total(ms(800)))
-            .due(800),
+        send("500 that drips", typed(500).chunk(drip("x")), "timeout/total").limits(short).due(SHORT),
     ]
 }
 

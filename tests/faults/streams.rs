@@ -1,6 +1,6 @@
 //! What goes wrong with a stream of events, and what only looks as if it did.
 
-use super::{AUTH_WAIT, EVENT_GAP, FIRST_EVENT, Fault, IDLE, LINGER, MAX_EVENT, ms};
+use super::{AUTH_WAIT, EVENT_GAP, FIRST_EVENT, Fault, IDLE, LINGER, MARGIN, MAX_EVENT, SHORT, ms, short};
 use crate::{
     peer::{Chunk, End, Framing, Script},
     support::{Ask, event, rpc, rpc_error, task, update},
@@ -53,8 +53,9 @@ fn before_events() -> Vec<Fault> {
             .due(FIRST_EVENT),
         row("an event that drips", Script::sse().chunk("data: {\"a\":\"").chunk(drip("x")), "timeout/first_event")
             .due(FIRST_EVENT),
-        row("the first event comes just in time", late(FIRST_EVENT - 250), "success/success").due(FIRST_EVENT - 250),
-        row("the first event comes too late", late(FIRST_EVENT + 200), "timeout/first_event").due(FIRST_EVENT),
+        row("the first event comes just in time", late(FIRST_EVENT - MARGIN), "success/success")
+            .due(FIRST_EVENT - MARGIN),
+        row("the first event comes too late", late(FIRST_EVENT + MARGIN), "timeout/first_event").due(FIRST_EVENT),
         row("a stream of nothing", Script::sse(), "broken/empty").events(0),
         row("a stream of nothing, cut", Script::sse().end(End::Cut), "broken/truncated").events(0),
         row("a stream of nothing, reset", Script::sse().end(End::Reset), "broken/truncated").events(0),
@@ -64,7 +65,7 @@ fn before_events() -> Vec<Fault> {
 }
 
 fn silence() -> Vec<Fault> {
-    let later = Chunk::new(at("COMPLETED")).after(ms(IDLE - 250));
+    let later = Chunk::new(at("COMPLETED")).after(ms(IDLE - MARGIN));
     vec![
         row("silence while working", begun().end(End::Hang), "timeout/idle").due(IDLE).events(1).task_known(),
         row("silence within an event", begun().chunk("data: {").end(End::Hang), "timeout/idle").due(IDLE).events(1),
@@ -93,30 +94,29 @@ fn silence() -> Vec<Fault> {
             "timeout/event_gap",
         )
         .due(EVENT_GAP),
-        row("silence, but not too long", begun().chunk(later), "success/success").due(IDLE - 250),
+        row("silence, but not too long", begun().chunk(later), "success/success").due(IDLE - MARGIN),
     ]
 }
 
 fn for_ever() -> Vec<Fault> {
-    let short = |limits: a2a_guard::Limits| limits.total(ms(800));
     let progress = || at("WORKING");
     let artifact = event(&rpc(
         r#"{"artifactUpdate":{"taskId":"task-1","contextId":"ctx-1","artifact":{"artifactId":"a","parts":[{"text":"x"}]}}}"#,
     ));
     vec![
-        row("events for ever", begun().chunk(drip(progress())), "timeout/total").limits(short).due(800).task_known(),
-        row("artifacts for ever", begun().chunk(drip(artifact)), "timeout/total").limits(short).due(800),
-        row("events as fast as they go", begun().chunk(flood(progress())), "timeout/total").limits(short).due(800),
+        row("events for ever", begun().chunk(drip(progress())), "timeout/total").limits(short).due(SHORT).task_known(),
+        row("artifacts for ever", begun().chunk(drip(artifact)), "timeout/total").limits(short).due(SHORT),
+        row("events as fast as they go", begun().chunk(flood(progress())), "timeout/total").limits(short).due(SHORT),
         Fault::new("a subscription for ever", Ask::Subscribe, begun().chunk(drip(progress())), "timeout/total")
             .limits(short)
-            .due(800),
+            .due(SHORT),
         row(
             "another task's events for ever",
             begun().chunk(drip(progress().replace("task-1", "task-2"))),
             "timeout/total",
         )
         .limits(short)
-        .due(800),
+        .due(SHORT),
     ]
 }
 

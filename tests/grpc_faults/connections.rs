@@ -54,11 +54,11 @@ fn frames() -> Vec<Fault> {
     vec![
         Fault::new("HTTP/1.1 to HTTP/2", Ask::Send, greeting(b"HTTP/1.1 400 Bad Request\r\n\r\n", Act::Hang), lost),
         Fault::new("a greeting of nothing", Ask::Send, greeting(b"", Act::Hang), "timeout/head").due(HEAD),
-        Fault::new("PINGs for a head", Ask::Send, raw([Act::Forever(ping(), ms(5))]), "timeout/head").due(HEAD),
+        Fault::new("PINGs for a head", Ask::Send, raw([Act::Forever(ping(), ms(25))]), "timeout/head").due(HEAD),
         Fault::new(
             "PINGs behind a task",
             Ask::Stream,
-            raw([write(head()), write(message(task(WORKING))), Act::Forever(ping(), ms(5))]),
+            raw([write(head()), write(message(task(WORKING))), Act::Forever(ping(), ms(25))]),
             "timeout/idle",
         )
         .due(IDLE)
@@ -67,7 +67,7 @@ fn frames() -> Vec<Fault> {
         Fault::new(
             "empty DATA frames behind a task",
             Ask::Stream,
-            raw([write(head()), write(message(task(WORKING))), Act::Forever(data(b""), ms(5))]),
+            raw([write(head()), write(message(task(WORKING))), Act::Forever(data(b""), ms(25))]),
             "timeout/idle",
         )
         .due(IDLE)
@@ -253,13 +253,13 @@ fn odd_frames() -> Vec<Fault> {
         Fault::new(
             "early heads for ever",
             Ask::Send,
-            raw([Act::Forever(headers(&[(":status", "103")], false), ms(5))]),
+            raw([Act::Forever(headers(&[(":status", "103")], false), ms(25))]),
             "timeout/head",
         )
         .due(HEAD),
     );
     faults.push(
-        Fault::new("SETTINGS for ever", Ask::Send, raw([Act::Forever(frame(4, 0, 0, &[]), ms(5))]), "timeout/head")
+        Fault::new("SETTINGS for ever", Ask::Send, raw([Act::Forever(frame(4, 0, 0, &[]), ms(25))]), "timeout/head")
             .due(HEAD),
     );
     faults

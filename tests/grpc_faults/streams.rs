@@ -1,6 +1,6 @@
 //! What goes wrong with a stream of messages, and what only looks as if it did.
 
-use super::{AUTH_WAIT, EVENT_GAP, FIRST_EVENT, Fault, IDLE, LINGER, MAX_EVENT, ms};
+use super::{AUTH_WAIT, EVENT_GAP, FIRST_EVENT, Fault, IDLE, LINGER, MARGIN, MAX_EVENT, SHORT, ms, short};
 use crate::{
     calling::Ask,
     h2_peer::{End, Reason, Script, framed},
@@ -24,7 +24,7 @@ fn begun() -> Script {
 }
 
 fn silence() -> Vec<Fault> {
-    let later = Chunk::new(framed(update(COMPLETED))).after(ms(IDLE - 250));
+    let later = Chunk::new(framed(update(COMPLETED))).after(ms(IDLE - MARGIN));
     let half = framed(update(COMPLETED))[..9].to_vec();
     vec![
         row("silence while working", begun().end(End::Hang), "timeout/idle").due(IDLE).events(1).task_known(),
@@ -33,11 +33,11 @@ fn silence() -> Vec<Fault> {
         Fault::new("silence of a subscription", Ask::Subscribe, begun().end(End::Hang), "timeout/idle")
             .due(IDLE)
             .task_known(),
-        row("silence, but not too long", begun().chunk(later).status(0, ""), "success/success").due(IDLE - 250),
+        row("silence, but not too long", begun().chunk(later).status(0, ""), "success/success").due(IDLE - MARGIN),
         row(
             "a first message that drips",
             Script::grpc()
-                .chunk(framed(artifact(&"x".repeat(200)))[..60].to_vec())
+                .chunk(framed(artifact(&"x".repeat(2_000)))[..60].to_vec())
                 .chunk(Chunk::new("x").forever().every(ms(20))),
             "timeout/first_event",
         )
@@ -45,7 +45,7 @@ fn silence() -> Vec<Fault> {
         row(
             "a message that drips behind a task",
             begun()
-                .chunk(framed(artifact(&"x".repeat(200)))[..60].to_vec())
+                .chunk(framed(artifact(&"x".repeat(2_000)))[..60].to_vec())
                 .chunk(Chunk::new("x").forever().every(ms(20))),
             "timeout/event_gap",
         )
@@ -56,24 +56,23 @@ fn silence() -> Vec<Fault> {
 }
 
 fn for_ever() -> Vec<Fault> {
-    let short = |limits: a2a_guard::Limits| limits.total(ms(800));
     let drip = |bytes: Vec<u8>| Chunk::new(framed(bytes)).forever().every(ms(20));
     vec![
         row("messages for ever", begun().chunk(drip(update(WORKING))), "timeout/total")
             .limits(short)
-            .due(800)
+            .due(SHORT)
             .task_known(),
-        row("artifacts for ever", begun().chunk(drip(artifact("x"))), "timeout/total").limits(short).due(800),
+        row("artifacts for ever", begun().chunk(drip(artifact("x"))), "timeout/total").limits(short).due(SHORT),
         row(
             "messages as fast as they go",
             begun().chunk(Chunk::new(framed(update(WORKING))).forever()),
             "timeout/total",
         )
         .limits(short)
-        .due(800),
+        .due(SHORT),
         Fault::new("a subscription for ever", Ask::Subscribe, begun().chunk(drip(update(WORKING))), "timeout/total")
             .limits(short)
-            .due(800),
+            .due(SHORT),
     ]
 }
 

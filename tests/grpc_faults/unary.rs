@@ -1,6 +1,6 @@
 //! What goes wrong with the one message of a unary answer.
 
-use super::{Fault, MAX_UNARY_BODY, ms};
+use super::{Fault, MARGIN, MAX_UNARY_BODY, ms};
 use crate::{
     calling::Ask,
     h2_peer::{End, Reason, Script, framed},
@@ -80,7 +80,7 @@ fn contents() -> Vec<Fault> {
 
 fn sizes() -> Vec<Fault> {
     let bad = "broken/too_large";
-    let short = |limits: a2a_guard::Limits| limits.total(ms(800)).idle(ms(700));
+    let short = |limits: a2a_guard::Limits| super::short(limits).total(ms(2 * MARGIN)).idle(ms(MARGIN));
     let long = |bytes: usize| Script::grpc().message(message(&"x".repeat(bytes)));
     vec![
         row(
@@ -94,12 +94,12 @@ fn sizes() -> Vec<Fault> {
         row(
             "a message that drips",
             Script::grpc()
-                .chunk(framed(message(&"x".repeat(100)))[..40].to_vec())
+                .chunk(framed(message(&"x".repeat(1_000)))[..40].to_vec())
                 .chunk(Chunk::new("x").forever().every(ms(20))),
             "timeout/total",
         )
         .limits(short)
-        .due(800),
+        .due(2 * MARGIN),
         row(
             "an artifact for an answer",
             Script::grpc().message(artifact("x")).status(0, ""),

@@ -4,9 +4,10 @@ use a2a_guard::probe_cache::{RedisStore, SkillAvailability};
 use tokio::runtime::Handle;
 
 use crate::{
+    nobody::Nobody,
     proxy::{Network, Proxy},
     replica::Replica,
-    server::{Server, free_port, until_true},
+    server::{Server, until_true},
     support::key,
 };
 
@@ -29,7 +30,8 @@ async fn its_tasks_end_with_the_last_handle() {
 
 #[tokio::test]
 async fn also_while_the_server_is_away() {
-    let url = format!("redis://127.0.0.1:{}", free_port());
+    let nobody = Nobody::new().unwrap();
+    let url = format!("redis://{}", nobody.addr());
     let one = Replica::lonely(RedisStore::builder(url), SkillAvailability::builder());
     until_true("it was tried", || one.store.last_error().is_some()).await;
     assert_eq!(tasks(), 1);

@@ -13,6 +13,8 @@ mod config;
 mod ends;
 mod hostile;
 mod layers;
+#[path = "../../examples/support/nobody.rs"]
+mod nobody;
 mod outages;
 mod proxy;
 mod replica;

@@ -7,9 +7,10 @@ use redis::cmd;
 
 use crate::{
     mock::{ms, s},
+    nobody::Nobody,
     proxy::{Network, Proxy},
     replica::Replica,
-    server::{Server, free_port, until_true},
+    server::{Server, until_true},
     support::key,
 };
 
@@ -145,7 +146,8 @@ async fn connections_that_the_server_closes_are_made_anew() {
 
 #[tokio::test]
 async fn a_server_that_never_was_there() {
-    let url = format!("redis://127.0.0.1:{}", free_port());
+    let nobody = Nobody::new().unwrap();
+    let url = format!("redis://{}", nobody.addr());
     let mut one = Replica::lonely(RedisStore::builder(url), SkillAvailability::builder().shared_queue(4));
     for n in 0..100 {
         one.succeeds(&format!("skill-{n}")).await;

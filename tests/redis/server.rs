@@ -66,7 +66,14 @@ impl Server {
     /// On the same port, and with nothing of what it held.
     pub(crate) async fn restart(&mut self) {
         self.kill();
-        assert!(self.try_run().await, "{} does not start again", self.program);
+        // Somebody else may have the port for a moment.
+        for _ in 0..50 {
+            if self.try_run().await {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+        panic!("{} does not start again", self.program);
     }
 
     pub(crate) fn kill(&mut self) {
@@ -139,7 +146,6 @@ fn is_installed(program: &str) -> bool {
     }
 }
 
-/// Nobody listens there, for now.
-pub(crate) fn free_port() -> u16 {
+fn free_port() -> u16 {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }

@@ -1,8 +1,8 @@
 //! Small things that want to become large: what a peer sends costs what it weighs, in time and in what is kept of it.
 //!
-//! Times are the machine's own, with much room: what is linear here takes milliseconds, what is not takes minutes.
+//! Times are the processor's, with much room: what is linear here takes milliseconds, what is not takes minutes.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use a2a_guard::{CallError, Limits, TerminalStateLayer, card::UrlPolicy, card_consistency::Route};
 use bytes::Bytes;
@@ -11,6 +11,7 @@ use http_body_util::Full;
 
 use crate::{
     mock::{Answer, Dialect, MockBody, call},
+    spent::Spent,
     support::{self, Card, Cards, Page, ROOT, guard, layer, willing},
 };
 
@@ -19,8 +20,8 @@ use Dialect::{Rest, V1};
 const AT_MOST: Duration = Duration::from_secs(10);
 
 #[track_caller]
-fn in_time(what: &str, began: Instant) {
-    let took = began.elapsed();
+fn in_time(what: &str, began: Spent) {
+    let took = began.so_far();
     assert!(took < AT_MOST, "{what}: {took:?}");
 }
 
@@ -84,7 +85,7 @@ async fn details_of_errors() {
                 ("in an event", V1.stream(), Answer::sse(MockBody::of([V1.task_event("WORKING")]).data(event))),
             ] {
                 let what = format!("{what}, {how}, {size} bytes");
-                let began = Instant::now();
+                let began = Spent::from_now();
                 let ended = call(TerminalStateLayer::builder(), request, answer).await;
                 in_time(&what, began);
                 let error = ended.error();
@@ -168,7 +169,7 @@ async fn trailers_of_grpc() {
     ];
     for (what, mut fields) in rows {
         fields.insert(0, ("grpc-status", b"9".to_vec()));
-        let began = Instant::now();
+        let began = Spent::from_now();
         let ended = call(TerminalStateLayer::builder(), request(), grpc_refusal(&fields)).await;
         in_time(what, began);
         assert_eq!(ended.word(), "refused/peer_error", "{what}");
@@ -192,7 +193,7 @@ async fn queries_of_a_card() {
         let card = Card::default().at(&url);
         let cards = Cards::default().put(ROOT, card.clone()).put(crate::support::AGENT, card);
         let route = Route::new(cards.store(), "https://agent.example.com".parse().unwrap());
-        let began = Instant::now();
+        let began = Spent::from_now();
         let mut service = guard(layer(&cards).resolver(route), &willing(1));
         let ended = support::call(&mut service, V1.send()).await;
         in_time(pair, began);
@@ -200,7 +201,7 @@ async fn queries_of_a_card() {
         // The same where only the order differs, or nothing fits.
         let mut request = V1.send();
         *request.uri_mut() = format!("https://agent.example.com/a2a?{query}b").parse().unwrap();
-        let began = Instant::now();
+        let began = Spent::from_now();
         let _ = support::call(&mut guard(layer(&cards), &willing(1)), request).await;
         in_time(pair, began);
     }
@@ -224,7 +225,7 @@ async fn lists_of_a_card() {
         assert!(card.json().len() < 256 << 10, "{what}: {}", card.json().len());
         let cards = Cards::of(Page::from(card).max_age(300));
         let mut service = guard(layer(&cards).urls(UrlPolicy::strict()), &willing(200));
-        let began = Instant::now();
+        let began = Spent::from_now();
         for _ in 0..200 {
             let _ =
                 support::call(&mut service, V1.rpc("SendMessage", r#""message":{"messageId":"m"},"tenant":"a""#)).await;
@@ -254,7 +255,7 @@ async fn modes_of_a_card() {
         let agent = support::agent([Answer::json(V1.error(-32005))]);
         let mut service = guard(a2a_guard::card_consistency::CardConsistencyLayer::new(store.clone()), &agent);
         let params = format!(r#""message":{{"messageId":"m","role":"ROLE_USER","parts":[{parts}]}}"#);
-        let began = Instant::now();
+        let began = Spent::from_now();
         let ended = support::call(&mut service, V1.rpc("SendMessage", &params)).await;
         in_time(what, began);
         assert_eq!(ended.word(), "refused/peer_error", "{what}");

@@ -16,6 +16,7 @@ mod script;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use a2a::{
@@ -114,6 +115,7 @@ impl Drop for Server {
 #[derive(Debug)]
 pub struct GrpcServer {
     address: SocketAddr,
+    asked: Arc<AtomicUsize>,
     serving: JoinHandle<()>,
 }
 
@@ -127,13 +129,19 @@ impl GrpcServer {
         let address = listener.local_addr()?;
         let interface = AgentInterface::new(format!("http://{address}"), TRANSPORT_PROTOCOL_GRPC);
         let (handler, _) = handler(profile, vec![interface]);
-        let serving = tokio::spawn(grpc::serve(listener, handler));
-        Ok(Self { address, serving })
+        let asked = Arc::default();
+        let serving = tokio::spawn(grpc::serve(listener, handler, Arc::clone(&asked)));
+        Ok(Self { address, asked, serving })
     }
 
     /// Its port, on 127.0.0.1.
     pub fn port(&self) -> u16 {
         self.address.port()
+    }
+
+    /// How many calls came to it so far.
+    pub fn asked(&self) -> usize {
+        self.asked.load(Ordering::Relaxed)
     }
 
     /// What a channel connects to.

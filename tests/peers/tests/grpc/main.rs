@@ -3,6 +3,8 @@
 #[allow(dead_code, reason = "shared with programs that use more of it")]
 #[path = "../../../../examples/support/h2_peer.rs"]
 mod h2_peer;
+#[path = "../../../../examples/support/nobody.rs"]
+mod nobody;
 #[allow(dead_code, reason = "shared with programs that use more of it")]
 #[path = "../../../../examples/support/peer.rs"]
 mod peer;

@@ -22,8 +22,9 @@ over_both_bindings! {
     a_stream_that_ends_too_early
 }
 
-/// The bound under test; all others are ten seconds or their defaults, whichever is less.
-const BOUND: Duration = Duration::from_millis(350);
+/// The bound under test; all others are half a minute or their defaults, whichever is less. What the server says at once has
+/// to come within it, on a machine that stands still for a while.
+const BOUND: Duration = Duration::from_secs(1);
 
 fn expect_working(error: &CallError) {
     assert_eq!(error.events(), 2, "{error}");
@@ -82,7 +83,7 @@ async fn a_stream_behind_a_panic(binding: Binding) {
     let peer = Peer::full(binding).await.limits(|limits| limits.idle(BOUND));
     let ended = bounded(BOUND, peer.ask(Ask::Stream("crash"))).await;
     expect_working(ended.expect_failure("timeout", "idle"));
-    let peer = peer.limits(|limits| limits.idle(Duration::from_secs(5)).event_gap(BOUND));
+    let peer = peer.limits(|limits| limits.idle(4 * BOUND).event_gap(BOUND));
     let ended = bounded(BOUND, peer.ask(Ask::Stream("crash"))).await;
     expect_working(ended.expect_failure("timeout", "event_gap"));
 }
@@ -124,7 +125,7 @@ async fn a_stream_that_ends_too_early(binding: Binding) {
 
 /// The task died of a panic, and the keep-alives behind it go on: they keep `idle` from being reached, and no more.
 async fn keep_alives_behind_a_panic(binding: Binding) {
-    let often = BOUND / 7;
+    let often = BOUND / 20;
     let server = Server::start_with_keep_alive(Profile::Full, often).await.unwrap();
     let peer = Peer::of(server, binding).limits(|limits| limits.idle(BOUND / 2).event_gap(BOUND));
     let ended = bounded(BOUND, peer.ask(Ask::Stream("crash"))).await;

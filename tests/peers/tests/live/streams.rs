@@ -56,18 +56,18 @@ async fn each_state_of_rest(binding: Binding) {
     }
 }
 
-/// Longer in all than any gap that is allowed, and no gap is that long.
+/// Longer in all than any gap that is allowed, and no gap is that long: a tick comes every 100 ms.
 async fn slow(binding: Binding) {
-    let gap = Duration::from_millis(400);
+    let gap = Duration::from_millis(1_500);
     let peer = Peer::full(binding).await.limits(|limits| limits.first_event(gap).idle(gap).event_gap(gap));
-    let ended = peer.same_as_bare(Ask::Stream("slow:6")).await;
+    let ended = peer.same_as_bare(Ask::Stream("slow:20")).await;
     ended.expect_state("TASK_STATE_COMPLETED");
-    assert_eq!(ended.seen.events, 9);
+    assert_eq!(ended.seen.events, 23);
 }
 
 async fn subscribe(binding: Binding) {
     let peer = Peer::full(binding).await;
-    let started = peer.ask(Ask::SendAndReturn("slow:3")).await;
+    let started = peer.ask(Ask::SendAndReturn("slow:20")).await;
     started.expect_success();
     let task = started.seen.task_id.unwrap();
     let ended = peer.ask(Ask::Subscribe(&task)).await;
