@@ -24,7 +24,7 @@ pub(crate) async fn serve(listener: TcpListener, handler: Arc<DefaultRequestHand
     // Dropped with this future.
     let mut connections = JoinSet::new();
     while let Ok((socket, _)) = listener.accept().await {
-        let agent = TowerToHyperService::new(agent.clone());
+        let agent = agent.clone();
         connections.spawn(http2::Builder::new(TokioExecutor::new()).serve_connection(TokioIo::new(socket), agent));
     }
 }
