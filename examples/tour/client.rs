@@ -26,6 +26,9 @@ use crate::scenarios::{Ask, SKILL_HEADER};
 /// How long a caller is watched; one that has not ended by then is said to hang.
 pub(crate) const WATCH: Duration = Duration::from_secs(3);
 
+/// How long a guarded caller is: it ends by itself, and on a busy machine later.
+const PATIENCE: Duration = Duration::from_secs(12);
+
 pub(crate) const HEAD: Duration = Duration::from_secs(1);
 pub(crate) const FIRST_EVENT: Duration = Duration::from_secs(1);
 pub(crate) const IDLE: Duration = Duration::from_millis(800);
@@ -147,7 +150,7 @@ pub(crate) async fn guarded(
     let request = ask.request(address)?;
     let started = Instant::now();
     if let Ask::PlainStream = ask {
-        let answered = timeout(WATCH, plain::call(naming, ending, address, request)).await;
+        let answered = timeout(PATIENCE, plain::call(naming, ending, address, request)).await;
         let mut seen = std::mem::take(&mut *lock(&seen));
         seen.elapsed = started.elapsed();
         match answered {
@@ -158,12 +161,12 @@ pub(crate) async fn guarded(
     }
     let agent = ServiceBuilder::new().layer(ending).service(hyper_client::<CallBody<Full<Bytes>>>());
     let ended = match cards {
-        None => timeout(WATCH, call(naming.layer(agent), request)).await,
+        None => timeout(PATIENCE, call(naming.layer(agent), request)).await,
         Some(cards) => {
             let store = card_store(cards)?;
             let gateway = format!("http://{address}").parse()?;
             let matching = CardConsistencyLayer::new(store.clone()).resolver(Route::new(store, gateway));
-            timeout(WATCH, call(naming.layer(matching.layer(agent)), request)).await
+            timeout(PATIENCE, call(naming.layer(matching.layer(agent)), request)).await
         }
     };
     let elapsed = started.elapsed();
