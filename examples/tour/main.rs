@@ -38,7 +38,7 @@ use table::{Cell, Tone};
 /// How far from its due time a guarded call may end; timers round, and machines are busy. What else would have ended it says
 /// another word.
 const EARLY: Duration = Duration::from_millis(50);
-const LATE: Duration = Duration::from_secs(3);
+const LATE: Duration = Duration::from_secs(1);
 
 pub(crate) type BoxError = Box<dyn Error + Send + Sync>;
 

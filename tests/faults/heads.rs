@@ -7,6 +7,7 @@ use crate::{
 };
 
 const LOST: &str = "transport/connection_lost";
+const CONNECT: &str = "transport/connect";
 
 /// The bytes of the answer, head included, are the whole script.
 fn raw(name: &'static str, bytes: impl Into<Chunk>, expected: &'static str) -> Fault {
@@ -34,10 +35,11 @@ fn no_answer() -> Vec<Fault> {
         Fault::new(name, Ask::Send, script, expected)
     };
     vec![
-        silent("nobody listens", Ask::Send, End::Hang, "transport/connect").without_peer(),
+        silent("nobody listens", Ask::Send, End::Hang, CONNECT).without_peer(),
         deaf("accepted, never read", End::Hang, "timeout/head").due(HEAD),
-        deaf("closed when accepted", End::Eof, LOST),
-        deaf("reset when accepted", End::Reset, LOST),
+        // A client that learns of it before it has begun to send has sent nothing.
+        deaf("closed when accepted", End::Eof, LOST).or(CONNECT),
+        deaf("reset when accepted", End::Reset, LOST).or(CONNECT),
         silent("no answer to a send", Ask::Send, End::Hang, "timeout/head").due(HEAD),
         silent("no answer to a stream", Ask::Stream, End::Hang, "timeout/head").due(HEAD),
         silent("no answer to a REST send", Ask::RestSend, End::Hang, "timeout/head").due(HEAD),

@@ -34,9 +34,8 @@ use nobody::Nobody;
 use peer::{End, Framing, Peer, Script};
 use support::{Ask, Calling, Ended};
 
-/// How much later than due a call may end. The machine is shared, with these tests among others, and slower than others;
-/// what would end the call in place of its bound says another word, however soon.
-const SLACK: Duration = Duration::from_millis(1_250);
+/// How much later than due a call may end. A row that failed while the machine stood still is run again, by itself.
+const SLACK: Duration = Duration::from_millis(250);
 
 /// A call that is so much later than due will not end.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -68,6 +67,8 @@ struct Fault {
     script: Option<Script>,
     /// `outcome/class`
     expected: &'static str,
+    /// What it may be as well, where it is open which of two things is seen first.
+    or: Option<&'static str>,
     /// When the call has to end, counted from its start.
     due: Duration,
     events: Option<u64>,
@@ -93,6 +94,7 @@ impl Fault {
             calling: Calling { ask, limits, strict: false, keep: true },
             script: Some(script),
             expected,
+            or: None,
             due: Duration::ZERO,
             events: None,
             task: None,
@@ -102,6 +104,10 @@ impl Fault {
     /// The call ends this many milliseconds after its start, not before.
     fn due(self, due: u64) -> Self {
         Self { due: ms(due), ..self }
+    }
+
+    fn or(self, expected: &'static str) -> Self {
+        Self { or: Some(expected), ..self }
     }
 
     /// So many events were good.
@@ -170,7 +176,7 @@ impl Fault {
             }
         };
         let (got, elapsed) = (ended.word(), ended.elapsed);
-        claim(got == self.expected, format!("ended as {got}: {:?}", ended.error));
+        claim(got == self.expected || self.or == Some(got.as_str()), format!("ended as {got}: {:?}", ended.error));
         claim(elapsed <= at_most, format!("ended only after {elapsed:?}"));
         // Timers have the granularity of a millisecond.
         claim(elapsed + ms(2) >= self.due, format!("ended already after {elapsed:?}"));
