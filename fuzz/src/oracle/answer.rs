@@ -56,7 +56,7 @@ fn valid(kind: PayloadKind) -> Ruling {
 /// JSON-RPC 2.0 §5.
 fn json_rpc(expected: Expected, id: Id<'_>, root: Raw<'_>) -> Ruled<Ruling> {
     let envelope = Members::of(root);
-    no_twins(&envelope, &["jsonrpc", "id", "result", "error", "code", "message"])?;
+    no_twins(&envelope, &["jsonrpc", "id", "result", "error", "code", "message", "type"])?;
     let result = envelope.get("result");
     if let Some(result) = result {
         no_twins_in_payload(expected, result)?;
@@ -77,7 +77,7 @@ fn json_rpc(expected: Expected, id: Id<'_>, root: Raw<'_>) -> Ruled<Ruling> {
     }
     let is_anything = expected.payload == Payload::Anything;
     match result {
-        None if is_code_and_message(&envelope, true) => error_of(id, answer),
+        None if is_code_and_message(&envelope, true) || is_problem(&envelope) => error_of(id, answer),
         None if !is_anything => Err(Ruling::Violation),
         Some(result) if !is_anything && tree::kind(result) == Kind::Null => Err(Ruling::Violation),
         result => {
@@ -109,11 +109,7 @@ fn bare(expected: Expected, root: Raw<'_>) -> Ruled<Ruling> {
         Some(Kind::Object | Kind::String | Kind::Number) if !has_result => return Ok(Ruling::Error),
         Some(_) => return Err(Ruling::Violation),
     }
-    let is_problem = !is_typed(expected)
-        && body.text("type").is_some_and(|uri| {
-            uri.strip_prefix("https://a2a-protocol.org/errors/").is_some_and(|name| PROBLEMS.contains(&name))
-        });
-    if !has_result && (is_code_and_message(&body, false) || is_problem) {
+    if !has_result && (is_code_and_message(&body, false) || is_problem(&body)) {
         return Ok(Ruling::Error);
     }
     payload(expected, Some(root))
@@ -140,8 +136,22 @@ fn is_typed(expected: Expected) -> bool {
     matches!(expected.payload, Payload::SendResult | Payload::Task | Payload::StreamEvent)
 }
 
+/// A problem of A2A's own (RFC 9457).
+fn is_problem(object: &Members<'_>) -> bool {
+    object.text("type").is_some_and(|uri| {
+        uri.strip_prefix("https://a2a-protocol.org/errors/").is_some_and(|name| PROBLEMS.contains(&name))
+    })
+}
+
+/// Of a number that is whole, however it is written. Longer ones are not kept.
+fn integer(number: &str) -> Option<i64> {
+    let whole = |number: &f64| number.fract() == 0.0 && number.abs() < 2_f64.powi(52);
+    let by_value = || number.parse().ok().filter(whole).map(|number| number as i64);
+    if number.len() > 1024 { None } else { number.parse().ok().or_else(by_value) }
+}
+
 fn is_code_and_message(object: &Members<'_>, json_rpc: bool) -> bool {
-    let code = object.get("code").and_then(|code| code.get().parse::<i64>().ok());
+    let code = object.get("code").and_then(|code| integer(code.get()));
     object.kind("message") == Some(Kind::String)
         && code.is_some_and(|code| !json_rpc || (-32768..=-32000).contains(&code))
 }
@@ -323,10 +333,10 @@ fn no_twins_in_payload(expected: Expected, value: Raw<'_>) -> Ruled<()> {
     let payload = Members::of(value);
     let is_bare = expected.envelope == Envelope::Bare;
     if is_bare {
-        no_twins(&payload, &["error", "code"])?;
+        no_twins(&payload, &["error", "code", "type"])?;
     }
     if !is_typed(expected) {
-        return if is_bare { no_twins(&payload, &["message", "detail", "type"]) } else { Ok(()) };
+        return if is_bare { no_twins(&payload, &["message", "detail"]) } else { Ok(()) };
     }
     no_twins(&payload, &MEMBERS)?;
     no_twins(&payload, &["task", "message", "statusUpdate", "artifactUpdate", "kind"])?;
