@@ -135,11 +135,7 @@ where
         self.timed.as_mut().flight().settle_as(kind, class);
     }
 
-    /// Whether a failure is still to come.
-    pub(super) fn fails(&self) -> bool {
-        self.failure.is_some()
-    }
-
+    /// Whether nothing more is to come, be it a failure.
     pub(super) fn is_over(&self) -> bool {
         self.over && self.failure.is_none()
     }

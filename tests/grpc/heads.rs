@@ -1,13 +1,48 @@
 //! Heads: those that are also the end, and those that are no gRPC.
 
-use a2a_guard::{CallError, Retry, wire::A2aError};
+use a2a_guard::{CallError, Limits, Retry, wire::A2aError};
 
 use crate::{
-    dialect::{answer, error_info, fields, get, retry_info, send, stream, subscribe, task, trailers_only},
+    dialect::{
+        COMPLETED, answer, error_info, fields, get, ok, retry_info, send, stream, subscribe, task, trailers_only,
+    },
     fate,
     mock::{Answer, MockBody, call, s},
-    plain,
+    plain, with,
 };
+
+#[tokio::test(start_paused = true)]
+async fn a_coding_that_is_none_changes_nothing() {
+    for request in [send(), stream()] {
+        let good = answer(ok(&[task(COMPLETED)]));
+        assert_eq!(call(plain(), request, good.header("content-encoding", "identity")).await.word(), "success/success");
+    }
+    for request in [send(), stream()] {
+        let coded = answer(ok(&[task(COMPLETED)])).header("content-encoding", "gzip");
+        assert_eq!(call(plain(), request, coded).await.word(), "broken/content_encoding");
+    }
+}
+
+/// It is known from its first bytes, or from the head.
+#[tokio::test(start_paused = true)]
+async fn nobody_waits_for_the_end_of_an_answer_that_is_too_large() {
+    let whole = task(COMPLETED);
+    for spare in [0, 1] {
+        let max = whole.len() - 6 + spare;
+        let ended = call(
+            with(Limits::default().max_unary_body(max)),
+            send(),
+            answer(MockBody::new().data(whole.clone()).hang()),
+        )
+        .await;
+        let word = if spare == 0 { ("broken/too_large", s(0)) } else { ("timeout/idle", s(120)) };
+        assert_eq!(ended.fate(), fate(word.0, word.1));
+        // More than one, of a length that the head tells.
+        let two = MockBody::of([whole.clone(), whole.slice(..spare)]);
+        let ended = call(with(Limits::default().max_unary_body(whole.len() - 5)), send(), answer(two)).await;
+        assert_eq!(ended.word(), if spare == 0 { "broken/truncated" } else { "broken/too_large" });
+    }
+}
 
 /// Code and reason, unary and streaming: what a caller is told.
 #[tokio::test(start_paused = true)]

@@ -91,6 +91,9 @@ async fn only_a_finished_task_of_that_id_will_do() {
         answer(ok(&[])),
         trailers_only(&[("grpc-status", "5")]),
         Answer::new(200, "text/html", MockBody::new().data("<html>")),
+        // All of it is right but the status or the type.
+        Answer::new(200, "text/html", ok(&[framed(&bare_task(COMPLETED))])),
+        Answer::new(500, "application/grpc", ok(&[framed(&bare_task(COMPLETED))])),
         Answer::never(),
     ] {
         let cut = answer(MockBody::new().data(task(WORKING)));

@@ -64,6 +64,10 @@ async fn a_first_event_that_is_no_task_is_tolerated() {
     let ended = call(plain(), stream(), of()).await;
     assert_eq!((ended.word().as_str(), ended.notes.one().tolerated), ("success/success", vec!["first_event_not_task"]));
     assert_eq!(call(plain().strict(true), stream(), of()).await.word(), "broken/protocol_violation");
+    // A message to a task that is there already is answered with what changes about it.
+    let about = Message::new().message(2, Message::new().text(1, "m-1").text(3, "task-1"));
+    let send_to_task = request("/lf.a2a.v1.A2AService/SendStreamingMessage", &about);
+    assert_eq!(call(plain().strict(true), send_to_task, of()).await.word(), "success/success");
     // 0.3 takes up a stream where it was.
     let subscribe_03 = request("/a2a.v1.A2AService/TaskSubscription", &Message::new().text(1, "tasks/task-1"));
     let ended = call(plain().strict(true), subscribe_03, of()).await;
@@ -135,6 +139,11 @@ async fn compressed_streams_end_as_their_status_says() {
     assert_eq!(ended.word(), "broken/truncated");
     let ended = call(plain(), stream(), of(MockBody::new().data(compressed()))).await;
     assert_eq!(ended.word(), "broken/truncated");
+    // Whatever it says, half a message is none.
+    for cut in 1..compressed().len() {
+        let ended = call(plain(), stream(), of(ok(&[compressed(), compressed().slice(..cut)]))).await;
+        assert_eq!((ended.word().as_str(), ended.bytes()), ("broken/truncated", compressed().to_vec()), "{cut}");
+    }
     let ended = call(plain().strict(true), stream(), of(ok(&[compressed()]))).await;
     assert_eq!(ended.word(), "broken/protocol_violation");
 }

@@ -27,6 +27,7 @@ pub(crate) struct Noted {
     pub(crate) events: u64,
     pub(crate) tolerated: Vec<&'static str>,
     pub(crate) elapsed: Duration,
+    pub(crate) first_event: Option<Duration>,
     /// Whether it was given the error that the caller got.
     pub(crate) error: bool,
 }
@@ -71,6 +72,7 @@ impl Observe for Notes {
             events: outcome.events(),
             tolerated: outcome.tolerated().iter().collect(),
             elapsed: outcome.elapsed(),
+            first_event: outcome.first_event(),
             error: outcome.error().is_some(),
         });
     }

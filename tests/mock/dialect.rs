@@ -163,6 +163,11 @@ impl Dialect {
     }
 
     /// One event with `task-1` in it.
+    /// An event that refuses.
+    pub(crate) fn event_of_error(self, code: i64) -> Bytes {
+        format!("data: {}\n\n", self.error(code)).into()
+    }
+
     pub(crate) fn task_event(self, state: &str) -> Bytes {
         self.event(&self.task(state))
     }

@@ -64,6 +64,17 @@ async fn a_dropped_stream_cancels_its_task_as_the_dialect_has_it() {
     }
 }
 
+/// Each by its own option.
+#[tokio::test(start_paused = true)]
+async fn who_asked_to_cancel_on_failure_did_not_ask_to_cancel_on_drop() {
+    let aside: Aside = Peer::new([done()]);
+    let recovery = Recovery::new(aside.clone()).cancel_on_failure();
+    let layer = TerminalStateLayer::builder().limits(limits()).recovery(recovery);
+    let (mut stack, notes) = stack(layer, Peer::new([Answer::sse(begun(V1).hang())]));
+    drop_stream(&mut stack, V1.stream()).await;
+    assert_eq!((aside.requests().len(), notes.words()), (0, vec!["abandoned/abandoned".into()]));
+}
+
 #[tokio::test(start_paused = true)]
 async fn the_cancellation_carries_the_calls_headers() {
     let (mut stack, _, aside) = dropping([Answer::sse(begun(V1).hang())], [done()]);

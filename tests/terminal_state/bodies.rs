@@ -1,6 +1,6 @@
 //! What is handed on is what came: the same frames, trailers, sizes and ends.
 
-use a2a_guard::TerminalStateBody;
+use a2a_guard::{Class, Limits, TerminalStateBody};
 use bytes::Bytes;
 use http::{Request, Response};
 use http_body::Body;
@@ -9,7 +9,7 @@ use tower::{Service, ServiceExt};
 
 use crate::{
     mock::{Answer, Dialect, MockBody, Notes, Peer, call, frames_of, s, stack},
-    plain,
+    plain, with,
 };
 
 use Dialect::{Rest, V1};
@@ -161,6 +161,32 @@ async fn the_size_of_an_answer_that_passes_is_its_own() {
     assert!(body.frame().await.is_none());
     let open = respond(unnamed(), Answer::new(200, "image/png", MockBody::new().data("x").hang())).await;
     assert_eq!(open.body().size_hint().exact(), None);
+}
+
+/// Who is told that it ended would never ask for the failure.
+#[tokio::test(start_paused = true)]
+async fn an_answer_that_is_yet_to_fail_is_not_at_its_end() {
+    let builder = with(Limits::default().max_unary_body(3));
+    let (mut stack, notes) = stack(builder, Peer::new([Answer::new(200, "image/png", MockBody::new().data("four"))]));
+    let mut body = stack.ready().await.unwrap().call(unnamed()).await.unwrap().into_body();
+    assert_eq!(body.frame().await.unwrap().unwrap().into_data().unwrap(), "fou");
+    assert!(!body.is_end_stream());
+    assert_eq!(body.frame().await.unwrap().unwrap_err().class(), Class::TooLarge);
+    assert!(body.is_end_stream());
+    assert_eq!(notes.words(), ["broken/too_large"]);
+    let fits = Answer::new(200, "image/png", MockBody::new().data("one"));
+    assert_eq!(call(with(Limits::default().max_unary_body(3)), unnamed(), fits).await.word(), "success/success");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stream_that_goes_on_is_not_at_its_end() {
+    let sent = events();
+    let mut body = respond(V1.stream(), Answer::sse(MockBody::of(sent.clone()))).await.into_body();
+    for _ in &sent {
+        assert!(!body.is_end_stream());
+        body.frame().await.unwrap().unwrap();
+    }
+    assert!(body.frame().await.is_none() && body.is_end_stream());
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,10 +1,11 @@
 //! Each bound is reached exactly at its time, in its class.
 
 use a2a_guard::Limits;
+use tower::{Layer, Service, ServiceExt};
 
 use crate::{
     fate,
-    mock::{Answer, Dialect, MockBody, call, s},
+    mock::{Answer, Dialect, MockBody, Peer, call, s},
     with,
 };
 
@@ -23,6 +24,28 @@ async fn head_bounds_a_call_that_does_not_block() {
         let ended = call(with(Limits::default().head(s(7))), request, Answer::never()).await;
         assert_eq!(ended.fate(), fate("timeout/head", s(7)));
         assert_eq!(ended.error().bound(), Some(s(7)));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_timeout_says_what_did_not_come() {
+    let event = || MockBody::new().data(V1.task_event("WORKING"));
+    for (answer, words) in [
+        (Answer::never(), "timeout/head: no response head"),
+        (Answer::sse(MockBody::new().hang()), "timeout/first_event: no event"),
+        (Answer::sse(event().hang()), "timeout/idle: no bytes"),
+        (Answer::sse(event().every(s(4), PING, 100)), "timeout/event_gap: bytes, but no event"),
+        (Answer::sse(MockBody::new().forever(V1.task_event("WORKING"), s(1))), "timeout/total: not finished"),
+    ] {
+        let limits = Limits::default()
+            .blocking_head(s(11))
+            .first_event(s(5))
+            .idle(s(7))
+            .event_gap(s(30))
+            .auth_wait(s(60))
+            .total(s(90));
+        let line = call(with(limits), V1.stream(), answer).await.error().to_string();
+        assert!(line.starts_with(words), "{line}");
     }
 }
 
@@ -50,6 +73,18 @@ async fn head_bounds_sends_that_do_not_wait() {
         let limits = Limits::default().head(s(7)).blocking_head(s(11));
         let ended = call(with(limits), dialect.send_at_once(), Answer::never()).await;
         assert_eq!(ended.fate(), fate("timeout/head", s(7)), "{dialect:?}");
+    }
+}
+
+/// Nobody read whether it waits for its task, so it may.
+#[tokio::test(start_paused = true)]
+async fn a_post_that_nobody_read_has_the_head_of_one_that_blocks() {
+    for (request, elapsed) in [(V1.send_at_once(), s(11)), (V1.get(), s(11)), (Rest.get(), s(7))] {
+        let limits = Limits::default().head(s(7)).blocking_head(s(11));
+        let mut alone = with(limits).build().unwrap().layer(Peer::new([Answer::never()]));
+        let started = tokio::time::Instant::now();
+        let error = alone.ready().await.unwrap().call(request).await.unwrap_err();
+        assert_eq!((error.class().as_str(), started.elapsed()), ("head", elapsed));
     }
 }
 

@@ -66,6 +66,14 @@ async fn comments_without_an_event_are_not_kept_without_end() {
     assert_eq!(ended.word(), "broken/too_large");
 }
 
+#[tokio::test(start_paused = true)]
+async fn comments_in_one_frame_count_one_by_one() {
+    // Ten bytes each: none of them reaches the bound itself.
+    let body = MockBody::new().data(": 7 byte\n\n".repeat(3)).hang();
+    let ended = call(with(Limits::default().max_event(25)), V1.stream(), Answer::sse(body)).await;
+    assert_eq!((ended.word().as_str(), ended.elapsed), ("broken/too_large", std::time::Duration::ZERO));
+}
+
 /// The comments came in one frame with the event, or in frames of their own.
 #[tokio::test(start_paused = true)]
 async fn comments_before_the_first_event_count_alike_however_they_are_cut() {
@@ -100,9 +108,24 @@ async fn a_refusal_is_kept_up_to_its_cap() {
 
 #[tokio::test(start_paused = true)]
 async fn what_a_refusal_says_behind_its_cap_is_not_waited_for() {
-    let body = MockBody::new().data("123456789").hang();
-    let ended = call(with(Limits::default().max_refusal(8)), V1.get(), Answer::new(500, "text/plain", body)).await;
-    assert_eq!((ended.word().as_str(), ended.elapsed), ("broken/http_status", std::time::Duration::ZERO));
+    for body in [MockBody::new().data("123456789"), MockBody::new().data("12345").data("6789")] {
+        let answer = Answer::new(500, "text/plain", body.hang());
+        let ended = call(with(Limits::default().max_refusal(8)), V1.get(), answer).await;
+        assert_eq!((ended.word().as_str(), ended.elapsed), ("broken/http_status", std::time::Duration::ZERO));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_refusal_in_a_stream_is_kept_up_to_its_cap() {
+    let event = V1.event_of_error(-32004);
+    for (max, truncated) in [(event.len(), false), (event.len() - 1, true)] {
+        let ended =
+            call(with(Limits::default().max_refusal(max)), V1.stream(), Answer::sse(MockBody::of([event.clone()])))
+                .await;
+        assert_eq!(ended.word(), "refused/peer_error");
+        let response = ended.error().response().unwrap();
+        assert_eq!((&response.body[..], response.truncated), (&event[..max], truncated));
+    }
 }
 
 #[tokio::test(start_paused = true)]

@@ -86,12 +86,52 @@ async fn a_page_under_a_200_is_no_success() {
         assert_eq!((ended.word().as_str(), ended.elapsed), ("broken/wrong_media_type", s(0)));
         assert!(ended.error().to_string().contains(media), "{}", ended.error());
     }
+    // Decompressed it would be one all the same.
+    let coded = Answer::new(200, "text/html", MockBody::new().hang()).header("content-encoding", "gzip");
+    assert_eq!(call(plain(), V1.send(), coded).await.word(), "broken/wrong_media_type");
 }
 
 #[tokio::test(start_paused = true)]
 async fn an_event_stream_answers_no_unary_call() {
     let ended = call(plain(), V1.send(), Answer::sse(MockBody::new().data(V1.task_event("COMPLETED")))).await;
     assert_eq!(ended.word(), "broken/wrong_media_type");
+    let line = ended.error().to_string();
+    assert!(line.contains("an event stream answers a unary call"), "{line}");
+}
+
+/// Who sent no id waits for no answer (JSON-RPC 2.0 §4.1), and a delete has nothing to say.
+#[tokio::test(start_paused = true)]
+async fn an_answer_with_nothing_in_it_is_one_where_nothing_is_due() {
+    let without_id = |method: &str| {
+        let body = format!(r#"{{"jsonrpc":"2.0","method":"{method}","params":{{"message":{{"parts":[]}}}}}}"#);
+        V1.request("POST", "/a2a", body)
+    };
+    let delete = r#""taskId":"task-1","id":"c""#;
+    for (request, word) in [
+        (without_id("SendMessage"), "success/success"),
+        (without_id("SendStreamingMessage"), "broken/empty"),
+        (V1.rpc("DeleteTaskPushNotificationConfig", delete), "success/success"),
+        (Rest.request("DELETE", "/tasks/task-1/pushNotificationConfigs/c", String::new()), "success/success"),
+        (V1.send(), "broken/empty"),
+        (V1.get(), "broken/empty"),
+        (Rest.get(), "broken/empty"),
+    ] {
+        let line = format!("{request:?}");
+        let ended = call(plain(), request, Answer::json("")).await;
+        assert_eq!(ended.word(), word, "{line}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn only_a_list_of_push_configurations_may_be_an_array() {
+    let id = r#""id":"task-1""#;
+    for (request, word) in [
+        (V03.rpc("tasks/pushNotificationConfig/list", id), "success/success"),
+        (V03.rpc("tasks/pushNotificationConfig/get", id), "broken/protocol_violation"),
+        (V03.rpc("agent/getAuthenticatedExtendedCard", ""), "broken/protocol_violation"),
+    ] {
+        assert_eq!(call(plain(), request, Answer::json(V03.result("[]"))).await.word(), word);
+    }
 }
 
 #[tokio::test(start_paused = true)]

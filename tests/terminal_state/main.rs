@@ -19,6 +19,7 @@ mod silences;
 mod stacking;
 mod strictness;
 mod types;
+mod undeclared;
 mod unnamed;
 
 use a2a_guard::{Limits, TerminalStateBuilder, TerminalStateLayer};

@@ -56,6 +56,28 @@ async fn a_call_dropped_in_its_body_is_abandoned() {
     assert_eq!((noted.word().as_str(), noted.status.unwrap().as_u16()), ("abandoned/abandoned", 200));
 }
 
+/// So that whoever reads the outcome knows what to cancel.
+#[tokio::test(start_paused = true)]
+async fn a_call_dropped_in_its_body_names_the_task_that_came() {
+    let document = V1.result(&V1.task("WORKING"));
+    for cut in [document.len() - 1, document.len()] {
+        let noted =
+            abandoned_after(s(3), V1.send(), json(MockBody::new().data(document[..cut].to_owned()).hang())).await;
+        assert_eq!((noted.word().as_str(), noted.task_id.as_deref()), ("abandoned/abandoned", Some("task-1")));
+        assert_eq!(noted.state, Some("TASK_STATE_WORKING"));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_outcome_tells_when_the_first_event_came() {
+    let body = MockBody::new().wait(s(2)).data(V1.task_event("WORKING")).wait(s(3)).data(V1.update_event("COMPLETED"));
+    let ended = call(plain(), V1.stream(), Answer::sse(body)).await;
+    let noted = ended.notes.one();
+    assert_eq!((noted.events, noted.first_event, noted.elapsed), (2, Some(s(2)), s(5)));
+    let ended = call(plain(), V1.get(), Answer::json(V1.result(&V1.bare_task("WORKING")))).await;
+    assert_eq!(ended.notes.one().first_event, None);
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_stream_dropped_before_its_first_event_is_abandoned() {
     for body in [MockBody::new().hang(), MockBody::new().data(": hi\n\ndata: {").hang()] {

@@ -16,7 +16,7 @@ use bytes::Bytes;
 use http::{Request, Response};
 use http_body::{Body, Frame};
 use http_body_util::Full;
-use tower::Service;
+use tower::{Layer, Service};
 
 use crate::mock::{BoxError, MockBody, Notes, Peer};
 
@@ -33,7 +33,7 @@ impl Body for NotSync {
 }
 
 /// A client with such bodies.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 struct Client;
 
 impl<B> Service<Request<B>> for Client {
@@ -127,4 +127,16 @@ fn the_sizes_of_futures_and_bodies_are_guarded() {
         println!("{name}: {size} bytes, at most {bound}");
         assert!(size <= bound, "{name} has grown to {size} bytes");
     }
+}
+
+#[test]
+fn what_they_are_can_be_printed() {
+    let builder = TerminalStateLayer::builder();
+    let recovery = Recovery::new(Peer::<Full<Bytes>>::new([])).reconcile();
+    assert!(format!("{recovery:?}").contains("reconcile: true"), "{recovery:?}");
+    assert!(format!("{builder:?}").contains("strict: false"), "{builder:?}");
+    let layer = builder.build().unwrap();
+    assert!(format!("{layer:?}").starts_with("TerminalStateLayer { limits: "), "{layer:?}");
+    let service = layer.layer(Client);
+    assert!(format!("{service:?}").starts_with("TerminalStateService { inner: Client"), "{service:?}");
 }
