@@ -48,3 +48,22 @@ fn bounded(mut text: String) -> String {
     }
     text
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_is_never_cut_within_a_character() {
+        for before in 0..5 {
+            for letters in [100, 249, 250, 251, 500] {
+                let text = "x".repeat(before) + &"\u{1f980}".repeat(letters);
+                let cut = bounded(text.clone());
+                let whole = cut.strip_suffix('…').unwrap_or(&cut);
+                assert!(text.starts_with(whole) && whole.len() <= MAX, "{text}");
+                assert_eq!(whole.len() == text.len(), text.len() <= MAX, "{text}");
+                assert!(whole.len() + 3 >= MAX.min(text.len()), "{text}");
+            }
+        }
+    }
+}

@@ -54,6 +54,21 @@ async fn what_is_not_ready_is_told_to_the_next_call() {
     assert_eq!(infallible(clone, Rest.send()).await.status, 502);
 }
 
+/// Whatever it was, nothing had been sent.
+#[tokio::test(start_paused = true)]
+async fn who_was_not_ready_may_be_asked_again() {
+    for (kind, word) in
+        [(ErrorKind::ConnectionReset, "transport/connection_lost"), (ErrorKind::Other, "transport/connection_lost")]
+    {
+        let peer = Peer::<Full<Bytes>>::new([]).fails_to_be_ready(kind);
+        let got = infallible(RefusalResponseLayer::new().layer(peer), Rest.send()).await;
+        assert_eq!(
+            (got.word().as_str(), got.json()["error"]["details"][0]["metadata"]["retry"].as_str()),
+            (word, Some("safe"))
+        );
+    }
+}
+
 /// Ours is recognised behind a layer that wraps what it cannot type.
 #[tokio::test(start_paused = true)]
 async fn one_of_ours_is_recognised_behind_a_buffer() {

@@ -12,7 +12,7 @@ use tower::Layer;
 
 use crate::{
     Got, call, grpc, infallible,
-    mock::{Answer, MockBody, Peer},
+    mock::{Answer, MockBody, Peer, Step},
     plain,
 };
 
@@ -40,9 +40,19 @@ async fn before_the_head_it_is_a_head_alone() {
 
 /// Without a layer that judges below, for what is asked here is the form alone.
 async fn alone(body: MockBody) -> Got {
+    alone_of("SendStreamingMessage", body).await
+}
+
+async fn alone_of(method: &str, body: MockBody) -> Got {
     let answer = Answer::new(200, "application/grpc", body);
     let stack = CallLayer::new().layer(RefusalResponseLayer::new().layer(Peer::new([answer])));
-    infallible(stack, grpc("SendStreamingMessage")).await
+    infallible(stack, grpc(method)).await
+}
+
+#[tokio::test(start_paused = true)]
+async fn so_it_is_behind_a_unary_answer() {
+    let got = alone_of("GetTask", MockBody::of([message(b"\x0a\x00")]).reset()).await;
+    assert_eq!((got.frames.len(), &got.trailers.unwrap()["grpc-status"]), (1, &"13".parse().unwrap()));
 }
 
 #[tokio::test(start_paused = true)]
@@ -62,6 +72,14 @@ async fn in_a_stream_it_is_the_trailers() {
 async fn the_peers_own_trailers_pass() {
     let got = alone(MockBody::of([message(b"")]).trailers("grpc-status", "9")).await;
     assert_eq!(got.trailers.unwrap()["grpc-status"], "9");
+    // With all that they say, also where they were judged to refuse.
+    let mut own = http::HeaderMap::new();
+    for (name, value) in [("grpc-status", "9"), ("grpc-message", "no%20push"), ("x-trace", "abc")] {
+        own.insert(name, value.parse().unwrap());
+    }
+    let body = MockBody::of([working()]).then(Step::Trailers(own.clone()));
+    let got = call(plain(), grpc("SendStreamingMessage"), Answer::new(200, "application/grpc", body)).await;
+    assert_eq!((got.frames.len(), got.trailers), (1, Some(own)));
 }
 
 /// Clients that found a status in the head do not look at trailers: there a failure would pass for a good end.

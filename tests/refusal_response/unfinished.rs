@@ -123,12 +123,15 @@ async fn a_long_event_is_ended_before_the_error() {
 #[tokio::test(start_paused = true)]
 async fn a_long_event_that_ends_is_forgotten() {
     let long = format!("data: {}", "x".repeat(300 << 10));
-    let body = MockBody::new().data(long).data("\n\nda").reset();
-    let got = alone(V1, body).await;
-    let events = events(&got.bytes());
-    assert_eq!(events.len(), 2);
-    assert_eq!(events[0].len(), 300 << 10);
-    assert_error(&events[1]);
+    // Its end comes with what follows it, or alone.
+    for rest in [&["\n\nda"][..], &["\n\n", "da"], &["\n\n", "data: {\"a\":", "1"]] {
+        let body = rest.iter().fold(MockBody::new().data(long.clone()), |body, frame| body.data(*frame));
+        let got = alone(V1, body.reset()).await;
+        let events = events(&got.bytes());
+        assert_eq!(events.len(), 2, "{rest:?}");
+        assert_eq!(events[0].len(), 300 << 10);
+        assert_error(&events[1]);
+    }
 }
 
 #[tokio::test(start_paused = true)]
