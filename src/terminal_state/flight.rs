@@ -1,5 +1,7 @@
 //! A call in flight: its bounds, what was seen of it, and the one outcome that it has.
 
+mod failing;
+
 use std::{
     future::Future,
     pin::Pin,
@@ -12,9 +14,9 @@ use http::{StatusCode, Uri, response::Parts};
 use pin_project_lite::pin_project;
 use tokio::{task::coop, time::Instant};
 
+use self::failing::is_loss;
 use super::{
     answer::Answer,
-    contained::Panicked,
     deadline::{Deadlines, Due, Phase},
     layer::Config,
     recovery::Recovery,
@@ -25,11 +27,10 @@ use super::{
 use crate::{
     call::{Call, Operation},
     clock,
-    error::{BoxError, CallError, Failure, Seen, recognise},
+    error::{CallError, Seen},
     limits::{Bounds, LimitOverrides},
     outcome::{Class, Observe, Outcome, OutcomeKind},
-    transport::{self, Fault},
-    wire::{Facts, Flaw, GrpcExpected, JsonRpcId, TaskState, Tolerated},
+    wire::{Facts, GrpcExpected, JsonRpcId, TaskState, Tolerated},
 };
 
 /// So many frames may come without a Pending before the clock is read, and so many bytes: a timer alone does not bound
@@ -323,127 +324,9 @@ where
         Some(self.deadlines.due(self.limits())).filter(|due| now >= due.at)
     }
 
-    /// A failure of this call, with what was seen so far.
-    #[cold]
-    pub(super) fn failure(&self, kind: OutcomeKind, class: Class, what: &'static str) -> Failure {
-        let call = match &self.target {
-            Some(target) => self.call.clone().with_target(target.clone()),
-            None => self.call.clone(),
-        };
-        let mut failure = Failure::new(kind, class, what, call, self.began.elapsed());
-        failure.seen = self.seen.clone();
-        failure
-    }
-
-    pub(super) fn broken(&self, class: Class, what: &'static str) -> CallError {
-        CallError::new(self.failure(OutcomeKind::Broken, class, what))
-    }
-
-    pub(super) fn flawed(&self, flaw: Flaw) -> CallError {
-        match flaw {
-            Flaw::Empty => self.broken(Class::Empty, "the answer ended with nothing in it"),
-            Flaw::Malformed(what) => self.broken(Class::Malformed, what),
-            Flaw::Violation(what) => self.broken(Class::ProtocolViolation, what),
-            Flaw::TooLarge => self.broken(Class::TooLarge, "an event is larger than max_event"),
-        }
-    }
-
-    /// What `strict()` says of slips, if it is on and there are any.
-    pub(super) fn strictly(&self, tolerated: Tolerated) -> Option<CallError> {
-        if !self.config.strict {
-            return None;
-        }
-        let slip = tolerated.iter().next()?;
-        let mut failure =
-            self.failure(OutcomeKind::Broken, Class::ProtocolViolation, "the peer is slightly wrong, and strict is on");
-        failure.got = Some(slip.into());
-        failure.seen.tolerated = tolerated;
-        Some(CallError::new(failure))
-    }
-
-    /// The client below failed. `before_sending`: it was not even ready.
-    pub(super) fn lost(&self, error: BoxError, before_sending: bool) -> CallError {
-        let error = match recognise(error) {
-            Ok(error) => return error,
-            Err(error) => error,
-        };
-        if transport::is_expired(&*error) {
-            let mut failure = self.failure(OutcomeKind::Timeout, Class::Total, "a timer of the client below fired");
-            failure.never_sent = before_sending;
-            failure.source = Some(Arc::new(error));
-            return CallError::new(failure);
-        }
-        let fault = transport::classify(&*error);
-        let Fault { class, what, never_sent } = fault;
-        let mut failure = self.failure(fault.kind(), class, what);
-        failure.never_sent = never_sent || before_sending;
-        failure.source = Some(Arc::new(transport::without_secrets(error)));
-        CallError::new(failure)
-    }
-
-    /// The client below failed before a head came. If that was for want of time, by the same clock that the request as it was
-    /// sent gives the call (a client may keep to `grpc-timeout` too), it is the timeout that it would have been.
-    pub(super) fn lost_or_late(&self, error: BoxError) -> CallError {
-        let due = self.deadlines.total();
-        let is_told = self.asked_total.is_some() || self.config.sends_timeout_of(&self.call);
-        if !is_told || Instant::now() < due.at {
-            return self.lost(error, false);
-        }
-        match recognise(error) {
-            Ok(error) => error,
-            Err(error) => {
-                let mut failure = self.failure(OutcomeKind::Timeout, due.class, "not finished");
-                failure.bound = Some(due.bound);
-                failure.source = Some(Arc::new(transport::without_secrets(error)));
-                CallError::new(failure)
-            }
-        }
-    }
-
     /// What is left of the call's total.
     pub(super) fn left(&self) -> Duration {
         self.deadlines.total().at.saturating_duration_since(self.dispatched)
-    }
-
-    /// The body broke off.
-    pub(super) fn cut(&self, error: BoxError) -> CallError {
-        let error = match recognise(error) {
-            Ok(error) => return error,
-            Err(error) => error,
-        };
-        let mut failure = self.failure(OutcomeKind::Broken, Class::Truncated, "the body broke off");
-        failure.source = Some(Arc::new(error));
-        CallError::new(failure)
-    }
-
-    /// The service below panicked: before its head, as an opaque 500; behind it, as a connection that broke off.
-    pub(super) fn panicked(&self, panicked: Panicked) -> CallError {
-        CallError::new(self.panic(panicked))
-    }
-
-    /// The same before it was called.
-    pub(super) fn panicked_unsent(&self, panicked: Panicked) -> CallError {
-        CallError::new(Failure { never_sent: true, ..self.panic(panicked) })
-    }
-
-    fn panic(&self, panicked: Panicked) -> Failure {
-        let class = if self.seen.status.is_none() { Class::HttpStatus } else { Class::Truncated };
-        let mut failure = self.failure(OutcomeKind::Broken, class, "the service below panicked");
-        failure.source = Some(Arc::new(Box::new(panicked)));
-        failure
-    }
-
-    pub(super) fn timeout(&self, due: Due) -> CallError {
-        let what = match due.class {
-            Class::Head => "no response head",
-            Class::FirstEvent => "no event",
-            Class::Idle => "no bytes",
-            Class::EventGap => "bytes, but no event",
-            _ => "not finished",
-        };
-        let mut failure = self.failure(OutcomeKind::Timeout, due.class, what);
-        failure.bound = Some(due.bound);
-        CallError::new(failure)
     }
 
     /// The call ended well, as the judge of its whole answer read it.
@@ -576,19 +459,6 @@ fn total_of(bounds: &Bounds, stream: bool, asked: Option<Duration>) -> Duration 
 /// From the call to the response head. A request that nobody read may be a send: JSON-RPC without a `CallLayer`.
 fn head_of(call: &Call, bounds: &Bounds, unread: bool) -> Duration {
     if call.is_blocking() || (call.operation().is_none() && unread) { bounds.blocking_head } else { bounds.head }
-}
-
-/// Whether the call was lost while the task may go on without it.
-fn is_loss(error: &CallError) -> bool {
-    // What never reached the peer left nothing behind there.
-    if error.failure().never_sent {
-        return false;
-    }
-    match error.outcome() {
-        OutcomeKind::Timeout => error.class() != Class::Ready,
-        OutcomeKind::Transport => error.class() == Class::ConnectionLost,
-        _ => error.class() == Class::Truncated,
-    }
 }
 
 impl<O> Drop for Flight<O>
