@@ -43,8 +43,8 @@ pub(super) enum Answer {
     Card { head: Box<Parts>, body: Bytes, sent: Millis },
     /// 304.
     NotModified { headers: HeaderMap, sent: Millis },
-    /// There is no card here.
-    Missing,
+    /// There is no card here, by this status.
+    Missing(StatusCode),
     /// 401: perhaps with credentials.
     Challenge(CardFailure),
 }
@@ -69,9 +69,9 @@ impl Inner {
                 self.stats.count(&self.stats.not_modified);
                 Ok(Answer::NotModified { headers: head.headers, sent })
             }
-            StatusCode::NOT_FOUND | StatusCode::METHOD_NOT_ALLOWED | StatusCode::GONE => Ok(Answer::Missing),
+            StatusCode::NOT_FOUND | StatusCode::METHOD_NOT_ALLOWED | StatusCode::GONE => Ok(Answer::Missing(status)),
             // Seen of servers that know the name, and do not serve it.
-            StatusCode::BAD_REQUEST if *legacy => Ok(Answer::Missing),
+            StatusCode::BAD_REQUEST if *legacy => Ok(Answer::Missing(status)),
             StatusCode::UNAUTHORIZED => Ok(Answer::Challenge(unauthorized(&head, uri))),
             StatusCode::FORBIDDEN => Err(unauthorized(&head, uri)),
             // Redirects among them: who is asked is for the caller to say.

@@ -74,9 +74,10 @@ impl Inner {
         let mut tried = Vec::new();
         let mut another: Option<CardFailure> = None;
         let mut guess: Option<CardFailure> = None;
+        let mut knows_the_name = false;
         for (index, location) in locations.iter().enumerate().skip(start.unwrap_or(0)) {
-            // The older name is for agents that do not know the current one.
-            if location.legacy && another.is_some() {
+            // The older name is for agents that do not know the current one: they answer it with 404.
+            if location.legacy && (another.is_some() || knows_the_name) {
                 break;
             }
             tried.push(location.uri.clone());
@@ -98,7 +99,10 @@ impl Inner {
                     Err(Unfit::Other(failure)) => another = Some(failure.found_at(&location.uri)),
                     Err(Unfit::Bad(failure)) => return Err(failure),
                 },
-                Answer::Missing | Answer::Challenge(_) => {}
+                Answer::Missing(status) => {
+                    knows_the_name |= !location.legacy && status != StatusCode::NOT_FOUND;
+                }
+                Answer::Challenge(_) => {}
             }
         }
         learned.judged = another.is_some();

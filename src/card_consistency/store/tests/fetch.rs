@@ -23,6 +23,17 @@ async fn the_base_path_is_kept_and_the_origin_comes_second() {
     assert_eq!(agent.uris(), [SCOPED, ROOT]);
 }
 
+/// To the older name only 404 sends it: whoever answers otherwise knows the current one.
+#[tokio::test(start_paused = true)]
+async fn the_older_name_is_tried_on_404_only() {
+    for (status, asked, expected) in [(404, 3, Class::HttpStatus), (405, 2, Class::NotFound), (410, 2, Class::NotFound)]
+    {
+        let agent = Agent::new(move |seen| Reply::status(if seen.uri.ends_with("/agent.json") { 500 } else { status }));
+        let failure = agent.store().get(ask()).await.unwrap_err();
+        assert_eq!((failure.class(), agent.count()), (expected, asked), "{status}");
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn only_a_missing_card_sends_the_search_on() {
     for status in [404, 405, 410] {
