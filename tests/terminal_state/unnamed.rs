@@ -87,14 +87,6 @@ async fn a_json_rpc_error_is_told_whatever_was_sent() {
     }
 }
 
-/// Outside of JSON-RPC an `error` in a good answer may mean anything.
-#[tokio::test(start_paused = true)]
-async fn what_looks_like_an_error_of_json_rpc_is_one_only_there() {
-    let document = r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"no"}}"#;
-    let ended = call(plain(), picture(), Answer::json(document)).await;
-    assert_eq!((ended.bytes(), ended.notes.words()), (document.as_bytes().to_vec(), vec!["success/success".into()]));
-}
-
 #[tokio::test(start_paused = true)]
 async fn what_was_read_and_is_no_send_has_the_head_of_any_call() {
     let limits = || with(Limits::default().head(s(7)).blocking_head(s(11)));
