@@ -139,4 +139,8 @@ async fn an_error_object_larger_than_what_is_kept_still_has_its_code() {
     let body = MockBody::new().data(V1.task_event("WORKING")).data(format!("data: {error}\n\n"));
     let stream = call(limits(), V1.stream(), Answer::sse(body)).await;
     assert_eq!((stream.word().as_str(), stream.error().code()), ("refused/peer_error", Some(-32001)));
+    // Also where it stands behind all that is kept.
+    let error = format!(r#"{{"jsonrpc":"2.0","id":1,"error":{{"data":["{padding}"],"message":"no","code":-32001}}}}"#);
+    let unary = call(limits(), V1.get(), Answer::json(error)).await;
+    assert_eq!((unary.word().as_str(), unary.error().code()), ("refused/peer_error", Some(-32001)));
 }
