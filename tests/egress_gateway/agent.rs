@@ -68,7 +68,7 @@ pub(crate) struct Seen {
 
 /// So long is the text of a long answer: more than a gateway takes at once, and than connections hold. A debug build judges
 /// it in a moment.
-pub(crate) const LONG: usize = 1_500_000;
+pub(crate) const LONG: usize = 1_000_000;
 
 impl Seen {
     pub(crate) fn header(&self, name: &str) -> Option<&str> {

@@ -74,7 +74,7 @@ async fn who_does_not_read_holds_no_call_beyond_its_total() {
 #[tokio::test]
 async fn nor_its_place() {
     let agent = Agent::start().await;
-    let gateway = Gateway::start(agent.addr, &["--total-ms", "8000", "--no-probe", "--max-in-flight", "1"]);
+    let gateway = Gateway::start(agent.addr, &["--total-ms", "12000", "--no-probe", "--max-in-flight", "1"]);
     let mut request = Rpc.ask(Ask::Send("do-long"));
     *request.uri_mut() = format!("http://{}/a2a", gateway.addr).parse().unwrap();
     let response = narrow(65_535).request(request).await.unwrap();
