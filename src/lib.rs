@@ -15,6 +15,7 @@ pub mod error;
 mod flights;
 mod frames;
 pub mod guard;
+mod hop;
 mod limits;
 pub mod observability;
 pub mod outcome;

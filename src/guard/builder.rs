@@ -193,9 +193,9 @@ impl<O, C, R, P, M> GuardBuilder<O, C, R, P, M> {
     }
 
     /// Sends every request to this origin, whatever its URI says: for a gateway in front of one agent, whose callers must
-    /// not choose where a call goes. Paths and queries stay; the `host` header goes, and so does the version of HTTP, which are
-    /// those of the caller's connection. A [`resolver`](Self::resolver) is asked after that. Default: none, and requests go
-    /// where their URIs say.
+    /// not choose where a call goes. Paths and queries stay; what is of the caller's connection goes: the `host` header, the
+    /// version of HTTP, and the fields of RFC 9110 §7.6.1. A [`resolver`](Self::resolver) is asked after that. Default: none,
+    /// and requests go where their URIs say.
     pub fn upstream(mut self, upstream: Uri) -> Self {
         self.plain.upstream = Some(upstream);
         self

@@ -12,6 +12,7 @@ use http::{
 use tower_service::Service;
 
 use super::GuardError;
+use crate::hop;
 
 /// The service of a [`Guard`](super::Guard) or a [`RenderedGuard`](super::RenderedGuard).
 #[derive(Clone)]
@@ -71,8 +72,9 @@ impl Origin {
         *uri = Uri::from_parts(parts).unwrap_or_default();
         request.headers_mut().remove(HOST);
         if self.of_all {
-            // That of the connection by which the request came. By which it goes on, the client below knows, and some refuse
-            // to be told otherwise.
+            // So does all that concerns the connection by which the request came. By which version of HTTP it goes on, the
+            // client below knows, and some refuse to be told otherwise.
+            hop::remove_of_request(request.headers_mut());
             *request.version_mut() = Version::default();
         }
     }

@@ -2,13 +2,14 @@
 
 use bytes::{Bytes, BytesMut};
 use http::{
-    HeaderMap, HeaderName, HeaderValue, Response,
-    header::{CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, TE, TRANSFER_ENCODING, UPGRADE},
+    HeaderMap, HeaderValue, Response,
+    header::{CONTENT_LENGTH, CONTENT_TYPE},
 };
 
 use super::body::Whole;
 use crate::{
     error::{CallError, PeerResponse},
+    hop,
     outcome::OutcomeKind,
     wire::{MediaType, sse::Frame, sse::Framing},
 };
@@ -16,7 +17,8 @@ use crate::{
 /// The whole answer, if all of it was kept.
 pub(super) fn response(error: &CallError) -> Option<Response<Whole>> {
     let kept = whole(error)?;
-    let mut headers = end_to_end(&kept.headers);
+    let mut headers = kept.headers.clone();
+    hop::remove(&mut headers);
     let mut body = kept.body.clone();
     if media_type(&headers) == MediaType::EventStream {
         if is_json(&body) {
@@ -55,24 +57,6 @@ pub(super) fn refusal(error: &CallError) -> Option<&PeerResponse> {
 
 fn whole(error: &CallError) -> Option<&PeerResponse> {
     refusal(error).filter(|kept| !kept.truncated)
-}
-
-/// Without what concerns one connection alone (RFC 9110 §7.6.1).
-fn end_to_end(headers: &HeaderMap) -> HeaderMap {
-    let mut kept = headers.clone();
-    for names in headers.get_all(CONNECTION) {
-        let names = names.to_str().unwrap_or_default().split(',');
-        for name in names.filter_map(|name| HeaderName::try_from(name.trim()).ok()) {
-            kept.remove(name);
-        }
-    }
-    for name in [CONNECTION, TE, TRANSFER_ENCODING, UPGRADE] {
-        kept.remove(name);
-    }
-    for name in ["keep-alive", "proxy-connection"] {
-        kept.remove(name);
-    }
-    kept
 }
 
 fn media_type(headers: &HeaderMap) -> MediaType {

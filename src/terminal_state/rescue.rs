@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use http::{
     HeaderMap, HeaderValue, Method, Request, StatusCode, Uri, Version,
-    header::{ACCEPT, CONNECTION, CONTENT_TYPE, TE},
+    header::{ACCEPT, CONTENT_TYPE, TE},
     response::Parts,
     uri::PathAndQuery,
 };
@@ -13,6 +13,7 @@ use serde_json::value::RawValue;
 use super::{grpc, judging};
 use crate::{
     call::{self, Binding, Call, Operation, ProtocolVersion},
+    hop,
     wire::{
         Envelope, Expected, Facts, GrpcDialect, GrpcEnd, GrpcExpected, GrpcJudge, GrpcPayload, JsonRpcId, Judge,
         MediaType, Payload, TaskState, Verdict, Wrapping,
@@ -167,11 +168,7 @@ impl Origin {
         let json_rpc = self.call.binding() == Some(Binding::JsonRpc);
         let mut request = Request::new(Bytes::new());
         *request.headers_mut() = self.headers.clone();
-        for names in self.headers.get_all(CONNECTION) {
-            for name in names.to_str().unwrap_or_default().split(',') {
-                request.headers_mut().remove(name.trim());
-            }
-        }
+        hop::remove_named(request.headers_mut());
         for name in NOT_REPEATED {
             request.headers_mut().remove(name);
         }

@@ -110,6 +110,34 @@ async fn behind_a_server_no_caller_chooses_where_a_call_goes() {
     }
 }
 
+/// RFC 9110 §7.6.1: what concerns the caller's connection alone would close, or change, the one to the agent.
+#[tokio::test(start_paused = true)]
+async fn behind_a_server_the_callers_connection_is_its_own() {
+    let agent = agent([done(), done()]);
+    let guard = Guard::builder().upstream("https://agent.example.com".parse().unwrap()).build().unwrap();
+    let mut service = guard.layer(agent.clone());
+    let mut request = V1.send();
+    for (name, value) in [
+        ("connection", "close, X-Hop"),
+        ("connection", "Upgrade, HTTP2-Settings"),
+        ("x-hop", "1"),
+        ("keep-alive", "timeout=5"),
+        ("proxy-connection", "keep-alive"),
+        ("te", "gzip, Trailers"),
+        ("upgrade", "h2c"),
+        ("http2-settings", "AAMAAABkAAQAoAAAAAIAAAAA"),
+        ("x-end-to-end", "1"),
+    ] {
+        request.headers_mut().append(name, value.parse().unwrap());
+    }
+    assert_eq!(call(&mut service, request).await.word(), "success/success");
+    let seen = agent.requests().pop().unwrap();
+    let mut names: Vec<_> = seen.headers().keys().map(|name| name.as_str()).collect();
+    names.sort_unstable();
+    assert_eq!(names, ["content-type", "te", "x-end-to-end"]);
+    assert_eq!(seen.headers()["te"], "trailers", "which gRPC asks for");
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_resolver_sends_calls_on() {
     struct Elsewhere;
