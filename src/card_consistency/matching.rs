@@ -406,3 +406,22 @@ where
     tenant::follow_length(request.headers_mut(), body.len());
     *request.body_mut() = CallBody::from(body);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_header_is_found_among_few_and_among_many() {
+        let wanted = HeaderName::from_static("a2a-version");
+        for others in [0, 1, 15, 16, 17, 40] {
+            let mut headers = HeaderMap::new();
+            for number in 0..others {
+                headers.insert(HeaderName::try_from(format!("x-{number}")).unwrap(), "1".parse().unwrap());
+            }
+            assert!(!has_header(&headers, &wanted), "{others}");
+            headers.insert(&wanted, "1.0".parse().unwrap());
+            assert!(has_header(&headers, &wanted), "{others}");
+        }
+    }
+}

@@ -1,6 +1,7 @@
 //! A stream counts for its skill when its body has ended well.
 
 use bytes::Bytes;
+use http_body::Body;
 use http_body_util::BodyExt;
 
 use crate::{
@@ -16,6 +17,21 @@ fn stream() -> http::Request<http_body_util::Full<Bytes>> {
 
 fn error_event(more: &str) -> Bytes {
     format!("data: {{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{{\"code\":-32004,\"message\":\"no\"{more}}}}}\n\n").into()
+}
+
+/// What is below knows how much is to come, and whether anything is.
+#[tokio::test(start_paused = true)]
+async fn a_body_is_as_long_as_the_one_below() {
+    let document = V1.result(&V1.task("COMPLETED"));
+    let length = document.len() as u64;
+    let agent = Agent::called(move |_| Answer::json(document.clone()));
+    let (mut service, _) = usual(&agent);
+    for request in [V1.send(), for_skill(V1.send(), "translate", "eu")] {
+        let mut body = begun(&mut service, request).await.await.unwrap().into_body();
+        assert_eq!((body.size_hint().exact(), body.is_end_stream()), (Some(length), false));
+        body.frame().await.unwrap().unwrap();
+        assert_eq!((body.size_hint().exact(), body.is_end_stream()), (Some(0), true));
+    }
 }
 
 #[tokio::test(start_paused = true)]
