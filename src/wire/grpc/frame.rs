@@ -145,8 +145,8 @@ impl Framing {
         // At most five.
         let have = have + used as u8;
         self.state = State::Prefix(have);
-        // One byte is enough to know that it is none. Before one came, that of an earlier message stands there, which was good.
-        let bad_flag = self.prefix.first().is_some_and(|flag| *flag > 1);
+        // One byte is enough to know that it is none.
+        let bad_flag = have > 0 && self.prefix.first().is_some_and(|flag| *flag > 1);
         if bad_flag || usize::from(have) == PREFIX {
             let prefix = self.prefix;
             return (used, self.begin(prefix));

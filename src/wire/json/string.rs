@@ -61,7 +61,9 @@ pub(super) fn end(bytes: &[u8], mut at: usize) -> Option<usize> {
             [b'"', ..] => return Some(special),
             [b'\\', escaped, ..] if is_simple(*escaped) => at = special + 2,
             _ => {
-                let end = skip(bytes, special, &mut blocks);
+                // A copy, so that this loop's own needs no place in memory.
+                let mut from_here = blocks;
+                let end = skip(bytes, special, &mut from_here);
                 return (bytes.get(end) == Some(&b'"')).then_some(end);
             }
         }

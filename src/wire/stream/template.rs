@@ -12,7 +12,7 @@ use crate::wire::sse::PlainEvent;
 
 /// How many texts may differ.
 const HOLES: usize = 8;
-/// A text that is longer than this, with its quote, is taken to differ from event to event, and not kept.
+/// A text that is longer than this is taken to differ from event to event, and not kept.
 pub(super) const SHORT: usize = 40;
 /// What is kept of an event is no longer than this.
 const LONGEST: usize = 1024;
@@ -161,7 +161,7 @@ impl<N: Copy> Template<N> {
             && let Some(quote) = memchr::memchr(b'"', data.get(at..).unwrap_or_default()).map(|found| at + found)
             && let Some(end) = end_of_apart(data, quote + 1, false)
         {
-            at = end;
+            at = end + 1;
             if !is_value(data, quote) {
                 continue;
             }
@@ -247,14 +247,14 @@ impl<N> Learning<'_, N> {
     }
 }
 
-/// Where the text ends that begins at `at`: behind its quote, or before the end of its line.
+/// Where the text ends that begins at `at`.
 #[inline(always)]
 fn end_of(bytes: &[u8], at: usize, is_line: bool) -> Option<usize> {
     if is_line {
         return memchr::memchr2(b'\n', b'\r', bytes.get(at..)?).map(|length| at + length);
     }
     // The search goes by all of the bytes: where few are left, it looks back.
-    end_of_string(bytes, at)
+    end_of_string(bytes, at).map(|behind| behind - 1)
 }
 
 #[inline(never)]
