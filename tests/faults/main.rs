@@ -25,39 +25,19 @@ mod stalls;
 mod support;
 
 mod bodies;
+mod bounds;
 mod heads;
 mod json;
 mod statuses;
 mod streams;
 
+use bounds::{
+    AT_ONCE, AUTH_WAIT, EVENT_GAP, FIRST_EVENT, HEAD, IDLE, LINGER, MARGIN, MAX_EVENT, MAX_UNARY_BODY, PATIENCE, SHORT,
+    SLACK, TOTAL,
+};
 use nobody::Nobody;
 use peer::{End, Framing, Peer, Script};
 use support::{Ask, Calling, Ended};
-
-/// How much later than due a call may end. A row that failed while the machine stood still is run again, by itself.
-const SLACK: Duration = Duration::from_millis(250);
-
-/// A call that is so much later than due will not end.
-const PATIENCE: Duration = Duration::from_secs(20);
-
-/// How many run side by side; they wait more than they work.
-const AT_ONCE: usize = 48;
-
-/// The bounds of a fault, where its row names no others. They are long: what a peer says in time has to arrive in time, on
-/// a machine that stands still for a while.
-const HEAD: u64 = 2_000;
-const FIRST_EVENT: u64 = 2_000;
-const IDLE: u64 = 2_000;
-const EVENT_GAP: u64 = 3_000;
-const LINGER: u64 = 1_000;
-const AUTH_WAIT: u64 = 2_000;
-const TOTAL: u64 = 10_000;
-/// The total of a call that nothing else would end.
-const SHORT: u64 = 1_000;
-/// What comes just in time or too late does so by this much.
-const MARGIN: u64 = 1_000;
-const MAX_UNARY_BODY: usize = 256 * 1024;
-const MAX_EVENT: usize = 64 * 1024;
 
 /// One row.
 struct Fault {
