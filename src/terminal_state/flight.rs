@@ -329,15 +329,13 @@ where
         self.deadlines.total().at.saturating_duration_since(self.dispatched)
     }
 
-    /// The call ended well, as the judge of its whole answer read it.
+    /// The call ended well, as the judge of its whole answer read it. What that says is asked for where somebody listens.
     #[inline]
-    pub(super) fn succeed_as_judged(&mut self, facts: &Facts) {
+    pub(super) fn succeed_as_judged(&mut self, facts: Option<&Facts>) {
         if std::mem::replace(&mut self.settled, true) {
             return;
         }
-        if !self.config.observer.listens() {
-            return;
-        }
+        let Some(facts) = facts.filter(|_| self.config.observer.listens()) else { return };
         let task_id = Some(facts.task_id.as_str()).filter(|id| !id.is_empty());
         self.observe(OutcomeKind::Success, Class::Success, None, task_id, facts.state, facts.tolerated);
     }

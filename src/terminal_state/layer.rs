@@ -1,4 +1,8 @@
-use std::{fmt, sync::Arc, time::Duration};
+use std::{
+    fmt,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
 
 use tower_layer::Layer;
 
@@ -7,6 +11,7 @@ use crate::{
     call::{Binding, Call, Operation, Order},
     limits::{Bounds, LimitOverrides, Limits, Totals},
     outcome::Observe,
+    wire::KnownAnswers,
 };
 
 /// Makes every call end: in success, a typed refusal, or a typed timeout.
@@ -45,6 +50,8 @@ pub(super) struct Config<O> {
     pub(super) observer: O,
     pub(super) recovery: Option<Recovery>,
     pub(super) order: Arc<Order>,
+    /// What the answers to its calls look like.
+    pub(super) known: Mutex<KnownAnswers>,
 }
 
 impl<O> Config<O> {
@@ -265,6 +272,7 @@ impl<O> TerminalStateBuilder<O> {
             observer,
             recovery,
             order: Arc::default(),
+            known: Mutex::default(),
         };
         TerminalStateLayer { config: Arc::new(config) }
     }

@@ -48,6 +48,15 @@ impl JsonRpcId {
         }
     }
 
+    /// Is this JSON text, a string without its quotes, the id as nearly everybody spells it?
+    pub(crate) fn is_spelled_plainly(&self, text: &[u8], is_quoted: bool) -> bool {
+        match self {
+            Self::Number(number) => !is_quoted && integer(text) == Some(*number),
+            Self::Text(id) => is_quoted && id.as_bytes() == text && memchr::memchr(b'\\', text).is_none(),
+            Self::Absent | Self::Null | Self::Raw(_) | Self::Other => false,
+        }
+    }
+
     /// Reads an id that the scanner found.
     pub(crate) fn from_scalar(kind: JsonKind, text: &[u8], cut: bool) -> Self {
         let as_str = || std::str::from_utf8(text).ok().filter(|_| !cut);

@@ -216,6 +216,11 @@ pub(crate) fn end_of_string(bytes: &[u8], at: usize) -> Option<usize> {
     string::end(bytes, at).map(|quote| quote + 1)
 }
 
+/// Where the number ends that begins at `at`, if it is one, and something behind it shows its end.
+pub(crate) fn end_of_number(bytes: &[u8], at: usize) -> Option<usize> {
+    Some(number::plain(bytes, at)).filter(|length| *length > 0).map(|length| at + length)
+}
+
 impl JsonScanner {
     /// How many arrays and objects may lie around each other.
     pub const MAX_DEPTH: usize = nesting::MAX_DEPTH;
@@ -271,11 +276,13 @@ impl JsonScanner {
         result
     }
 
-    /// Do the next bytes go on with a string that nobody wants?
-    #[inline]
-    pub(crate) fn ignores_this_string(&self) -> bool {
-        let is_there = self.state == State::InString && self.string.is_between_characters();
-        is_there && self.slot == Slot::IGNORED && self.flaw.is_none()
+    /// The slot of the value whose text begins with the next byte: a string, behind its opening quote, or what else is due.
+    pub(crate) fn slot_here(&self) -> Option<Slot> {
+        let is_here = match self.state {
+            State::InString => self.string.is_between_characters(),
+            state => state == State::Value,
+        };
+        (is_here && self.flaw.is_none()).then_some(self.slot)
     }
 
     /// True between the first byte of a document and its last, with nothing wrong so far.

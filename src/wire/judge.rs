@@ -153,6 +153,22 @@ pub enum Verdict {
     Flawed(Flaw),
 }
 
+/// What a string or a number is to the verdict.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(in crate::wire) enum Value {
+    /// Any other would do as well.
+    #[default]
+    Ignored,
+    /// The id of a JSON-RPC answer: any other would do that is the request's.
+    Id,
+    /// The id of a task: any other would do that is not empty, and would be noted.
+    TaskId,
+    /// The id of a context: any other would do, and would be noted.
+    ContextId,
+    /// It counts, in some other way.
+    Minded,
+}
+
 /// Judges one JSON document. See the [module](self).
 #[derive(Clone, Debug)]
 pub struct Judge {
@@ -174,10 +190,9 @@ impl Judge {
         self.reader.clear();
     }
 
-    /// See [`JsonScanner::ignores_this_string`].
-    #[inline]
-    pub(crate) fn ignores_this_string(&self) -> bool {
-        self.scanner.ignores_this_string()
+    /// What the value is to the verdict that begins with the next byte, or, of a string, behind its opening quote.
+    pub(in crate::wire) fn value_here(&self) -> Value {
+        self.scanner.slot_here().map_or(Value::Minded, Reader::value_in)
     }
 
     /// Reads on. What is wrong is said by [`finish`](Self::finish).

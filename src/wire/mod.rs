@@ -14,6 +14,9 @@
 //! | [`peer_error`] | an error object, in any of the shapes that servers write |
 //! | [`id`], [`media_type`], [`task_state`], [`tolerated`], [`text`] | the small words those are made of |
 //!
+//! What is like something that was judged before, byte for byte but for texts that make no difference, is not judged again
+//! (`template`): events of a stream, and answers that come whole.
+//!
 //! Three promises hold for every type: no byte of a peer makes it panic or recurse, its memory is bounded, and its verdict does not depend
 //! on where the bytes were cut.
 //!
@@ -35,18 +38,21 @@ pub mod grpc;
 pub mod id;
 pub mod json;
 pub mod judge;
+mod known;
 pub mod media_type;
 pub mod peer_error;
 pub mod request;
 pub mod sse;
 pub mod stream;
 pub mod task_state;
+mod template;
 pub mod text;
 pub mod tolerated;
 
 pub use grpc::{GrpcDialect, GrpcEnd, GrpcExpected, GrpcJudge, GrpcPayload, GrpcStatus, GrpcStreamJudge};
 pub use id::{IdMatch, JsonRpcId};
 pub use judge::{Envelope, Expected, Facts, Flaw, Judge, Payload, PayloadKind, Verdict, Wrapping};
+pub(crate) use known::KnownAnswers;
 pub use media_type::MediaType;
 pub use peer_error::{A2aError, ErrorForm, PeerError};
 pub use request::{RequestFacts, RequestScan};

@@ -5,7 +5,6 @@
 
 mod course;
 mod memo;
-mod template;
 #[cfg(test)]
 mod tests;
 

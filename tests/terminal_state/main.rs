@@ -15,6 +15,7 @@ mod latching;
 mod outcomes;
 mod overrides;
 mod readiness;
+mod sequences;
 mod silences;
 mod stacking;
 mod strictness;

@@ -2,7 +2,8 @@
 //!
 //! All of them are valid A2A 1.0: a JSON-RPC `SendMessage` and its result (a task with status, one artifact and a
 //! history of two messages), and a `SendStreamingMessage` stream of artifact chunks with a status among every sixteen.
-//! Each is padded to its exact size in the artifact's text.
+//! Each is padded to its exact size in the artifact's text. Requests and results that take turns are a little shorter, each by
+//! another length.
 
 use a2a_guard::wire::grpc::encode::Message;
 use bytes::Bytes;
@@ -39,6 +40,39 @@ pub fn request(size: usize) -> Bytes {
     let head = r#"{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":{"messageId":"6d7f0c1e-93b4-4c55-8f0e-b1d0a2c4e6f8","role":"ROLE_USER","parts":[{"text":""#;
     let tail = r#""}]},"configuration":{"acceptedOutputModes":["text/plain"],"historyLength":2},"metadata":{"trace":"4bf92f3577b34da6"}}}"#;
     padded(head, &prose(0), tail, size)
+}
+
+/// How many requests and answers take turns.
+const TURNS: usize = 16;
+
+/// As many `SendMessage` requests as take turns, as a client makes them: each with an id, a text and a trace of its own.
+pub fn requests(size: usize) -> Vec<Bytes> {
+    let of = |turn: usize| {
+        let whole = request(size - 13 * turn);
+        let text = std::str::from_utf8(&whole).expect("JSON");
+        text.replace("6d7f0c1e", &some(turn)).replace("4bf92f35", &some(turn + 1)).into()
+    };
+    (0..TURNS).map(of).collect()
+}
+
+/// As many `SendMessage` results as take turns, as a server writes them: each with ids, times and texts of its own.
+pub fn results(filling: Filling, size: usize) -> Vec<Bytes> {
+    let of = |turn: usize| {
+        let whole = result(filling, size - 13 * turn);
+        let text = std::str::from_utf8(&whole).expect("JSON");
+        let time = format!("09:{:02}:{:02}.{:03}Z", turn * 7 % 60, turn * 11 % 60, turn * 41);
+        text.replace(&TASK[..8], &some(turn))
+            .replace(&CONTEXT[..8], &some(turn + 1))
+            .replace("09:12:44.120Z", &time)
+            .replace("the order", if turn.is_multiple_of(3) { "the invoice" } else { "it" })
+            .into()
+    };
+    (0..TURNS).map(of).collect()
+}
+
+/// Eight digits that differ from turn to turn.
+fn some(turn: usize) -> String {
+    format!("{:08x}", 0x9e37_79b9_u32.wrapping_mul(turn as u32 + 1))
 }
 
 /// A `SendMessage` result of exactly `size` bytes.

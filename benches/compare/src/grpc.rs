@@ -66,7 +66,7 @@ fn unary() -> Group {
     let message = corpus::grpc_result(1024);
     let script = Script::grpc(vec![message.clone()]);
     let stacks = Stacks::new(
-        move |_| Peer(script.clone()),
+        move |_| Peer::new(script.clone()),
         move |calls| (0..calls).map(|_| named(&body, Operation::SendMessage)).collect(),
     );
     Group {
@@ -94,7 +94,7 @@ fn stream(size: usize) -> Group {
         script.clone()
     };
     let stacks = Stacks::new(
-        move |messages| Peer(of(&scripts, messages)),
+        move |messages| Peer::new(of(&scripts, messages)),
         move |_| vec![named(&body, Operation::SendStreamingMessage)],
     );
     Group {

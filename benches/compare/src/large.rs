@@ -73,7 +73,7 @@ fn group(title: &str, filling: Filling, frame: usize) -> Group {
     let judged = Arc::clone(&script);
     let body = corpus::request(1024);
     let stacks = Stacks::new(
-        move |_| Peer(Arc::clone(&script)),
+        move |_| Peer::new(Arc::clone(&script)),
         move |calls| (0..calls).map(|_| stacks::named(&body, Operation::SendMessage)).collect(),
     );
     Group {
@@ -126,7 +126,7 @@ mod tests {
         let whole = corpus::result(Filling::Records, SIZE);
         let script = Script::json(frames(&whole, FRAME));
         let sent: Vec<_> = script.frames().iter().map(|frame| (frame.as_ptr() as usize, frame.len())).collect();
-        let stack = TerminalStateLayer::new().layer(Peer(script));
+        let stack = TerminalStateLayer::new().layer(Peer::new(script));
         let call = stacks::named(&corpus::request(1024), Operation::SendMessage);
         batch(&runtime(), stack, vec![call], Where);
         assert_eq!(*SEEN.lock().unwrap(), sent);

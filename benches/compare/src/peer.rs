@@ -93,9 +93,27 @@ fn shared(frames: Vec<Bytes>) -> Vec<Bytes> {
     frames
 }
 
-/// A peer that answers from its [`Script`].
+/// A peer that answers from its [`Script`]s, one after the other.
 #[derive(Clone, Debug)]
-pub struct Peer(pub Arc<Script>);
+pub struct Peer {
+    scripts: Arc<[Arc<Script>]>,
+    next: usize,
+}
+
+impl Peer {
+    /// The same answer to every call.
+    pub fn new(script: Arc<Script>) -> Self {
+        Self::in_turn([script])
+    }
+
+    /// Begins anew behind the last.
+    ///
+    /// # Panics
+    /// Where it is called, if there are none.
+    pub fn in_turn(scripts: impl IntoIterator<Item = Arc<Script>>) -> Self {
+        Self { scripts: scripts.into_iter().collect(), next: 0 }
+    }
+}
 
 impl<B> Service<Request<B>> for Peer
 where
@@ -110,7 +128,9 @@ where
     }
 
     fn call(&mut self, request: Request<B>) -> Answering<B> {
-        Answering { request: request.into_body(), script: Arc::clone(&self.0), paused: false }
+        let script = Arc::clone(&self.scripts[self.next]);
+        self.next = if self.next + 1 == self.scripts.len() { 0 } else { self.next + 1 };
+        Answering { request: request.into_body(), script, paused: false }
     }
 }
 

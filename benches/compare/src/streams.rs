@@ -121,7 +121,7 @@ fn group(arrival: Arrival) -> Group {
     let body = corpus::request(1024);
     let stacks = Stacks::new(
         // As many events as wanted, in one call.
-        move |events| Peer(arrival.script(events)),
+        move |events| Peer::new(arrival.script(events)),
         move |_| vec![arrival.named(&body)],
     );
     let id = arrival.id();

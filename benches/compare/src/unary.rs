@@ -47,9 +47,10 @@ pub(crate) fn ignored_any(bytes: &Bytes) {
 
 /// Each layer by itself, over requests that are named already.
 pub fn named() -> Group {
-    let body = corpus::request(SIZE);
-    let stacks =
-        Stacks::new(peer(), move |calls| (0..calls).map(|_| stacks::named(&body, Operation::SendMessage)).collect());
+    let bodies = corpus::requests(SIZE);
+    let stacks = Stacks::new(peer(), move |calls| {
+        bodies.iter().cycle().take(calls).map(|body| stacks::named(body, Operation::SendMessage)).collect()
+    });
     let result = corpus::result(Filling::Prose, SIZE);
     let frames = [result.clone()];
     Group {
@@ -82,9 +83,10 @@ pub fn named() -> Group {
 
 /// Rendering, where nothing fails and it has nothing to do.
 pub fn rendered() -> Group {
-    let body = corpus::request(SIZE);
-    let stacks =
-        Stacks::new(peer(), move |calls| (0..calls).map(|_| stacks::named(&body, Operation::SendMessage)).collect());
+    let bodies = corpus::requests(SIZE);
+    let stacks = Stacks::new(peer(), move |calls| {
+        bodies.iter().cycle().take(calls).map(|body| stacks::named(body, Operation::SendMessage)).collect()
+    });
     Group {
         title: "unary, 1 KiB there and 1 KiB back, rendered where nothing fails".into(),
         unit: "call",
@@ -104,8 +106,8 @@ pub fn rendered() -> Group {
 
 /// The layers together, over requests of which nothing is known.
 pub fn plain() -> Group {
-    let body = corpus::request(SIZE);
-    let stacks = Stacks::new(peer(), move |calls| (0..calls).map(|_| stacks::plain(&body)).collect());
+    let bodies = corpus::requests(SIZE);
+    let stacks = Stacks::new(peer(), move |calls| bodies.iter().cycle().take(calls).map(stacks::plain).collect());
     Group {
         title: "unary, 1 KiB there and 1 KiB back, the request read and named".into(),
         unit: "call",
@@ -147,8 +149,9 @@ fn guard(peer: &Peer) -> WholeGuard {
 }
 
 fn peer() -> impl Fn(usize) -> Peer {
-    let script = Script::json(vec![corpus::result(Filling::Prose, SIZE)]);
-    move |_| Peer(script.clone())
+    let answers = corpus::results(Filling::Prose, SIZE).into_iter().map(|answer| Script::json(vec![answer]));
+    let peer = Peer::in_turn(answers);
+    move |_| peer.clone()
 }
 
 fn resilience(stacks: &Stacks) -> Row {

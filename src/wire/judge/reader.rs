@@ -4,7 +4,7 @@
 //! an HTTP+JSON body), the object that the payload wraps, and a status.
 
 use super::name::Name;
-use super::{Envelope, Expected, Facts, Payload, PayloadKind, Wrapping};
+use super::{Envelope, Expected, Facts, Payload, PayloadKind, Value, Wrapping};
 use crate::wire::id::AnswerId;
 use crate::wire::json::{JsonKind, JsonVisitor, Scope, Slot};
 use crate::wire::peer_error::{A2aError, integer_of};
@@ -202,6 +202,18 @@ impl Reader {
         self.facts.clear();
         self.id.clear();
         self.notes = Notes::default();
+    }
+
+    /// What a string or a number in this slot is to the verdict.
+    pub(super) fn value_in(slot: Slot) -> Value {
+        match (slot, member_of(slot)) {
+            // Of these it is only asked whether they are there, and strings.
+            (Slot::IGNORED, _) | (_, Some((Member::MessageId | Member::Role, _))) => Value::Ignored,
+            (ID, _) => Value::Id,
+            (_, Some((Member::Id | Member::TaskId, _))) => Value::TaskId,
+            (_, Some((Member::ContextId, _))) => Value::ContextId,
+            _ => Value::Minded,
+        }
     }
 
     /// Does the payload have members that are looked at?

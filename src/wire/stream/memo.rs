@@ -1,11 +1,13 @@
 //! What the events of a stream look like, so that one that is like another need not be judged.
 
-use super::template::Template;
 use crate::wire::judge::{Judge, PayloadKind};
 use crate::wire::sse::PlainEvent;
+use crate::wire::template::{Lesson, Template};
 
 /// How many kinds of events are remembered.
 const KINDS: usize = 4;
+/// How many texts of one may differ.
+const HOLES: usize = 8;
 /// Of an event that is cut, so much is kept at most.
 const CARRY: usize = 2048;
 /// An event in more pieces than these is read as they come: to look at all of it with each of many pieces would be slow.
@@ -22,7 +24,7 @@ const PATIENCE: u8 = 64;
 /// The templates of a stream, each with the news of its events: whatever a valid event says that its stream's judge acts on.
 #[derive(Debug)]
 pub(super) struct Memo<N> {
-    templates: [Template<N>; KINDS],
+    templates: [Template<N, HOLES>; KINDS],
     /// The one that the last event was like.
     last: usize,
     /// The one that is being learnt.
@@ -73,7 +75,7 @@ impl<N: Copy> Memo<N> {
     /// What the event says that was found last. Whoever found it reads that where it lies: handed on from place to place, so few bytes are slow.
     #[inline]
     pub(super) fn last_news(&self) -> Option<N> {
-        self.templates.get(self.last % KINDS)?.news()
+        self.templates.get(self.last % KINDS)?.news().copied()
     }
 
     #[inline(never)]
@@ -107,7 +109,8 @@ impl<N: Copy> Memo<N> {
         } else {
             self.patience = 0;
         }
-        template.learn(judge, raw, event);
+        let PlainEvent { length, data, id, .. } = event.clone();
+        template.learn(judge, raw, &Lesson { document: data, line: id, length, tells: false });
         self.next = (self.next + 1) % KINDS;
     }
 
@@ -217,11 +220,11 @@ pub(super) enum GoneOn {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::template::SHORT;
     use super::*;
     use crate::wire::id::JsonRpcId;
     use crate::wire::judge::{Envelope, Expected, Payload, Verdict, Wrapping};
     use crate::wire::sse::{Framing, LineEnd};
+    use crate::wire::template::SHORT;
 
     const EXPECTED: Expected =
         Expected { envelope: Envelope::JsonRpc, wrapping: Wrapping::Member, payload: Payload::StreamEvent };

@@ -1,5 +1,7 @@
 //! Calls in each binding, and what is answered to them: 1 KiB there, as much back as is asked for.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use a2a_guard::{Binding, Call, Operation, ProtocolVersion, wire::JsonRpcId};
 use a2a_guard_compare::{
     corpus::{self, Filling},
@@ -57,16 +59,22 @@ fn verb(streams: bool) -> &'static str {
     if streams { "stream" } else { "send" }
 }
 
-/// The corpus' request, for either operation.
+/// The next of the corpus' requests, for either operation.
 fn json(operation: Operation) -> Bytes {
-    let text = String::from_utf8(corpus::request(KIB).into()).expect("JSON");
-    text.replace("SendMessage", &operation.to_string()).into()
+    next().replace("SendMessage", &operation.to_string()).into()
 }
 
 fn rest() -> Bytes {
-    let text = String::from_utf8(corpus::request(KIB).into()).expect("JSON");
+    let text = next();
     let params = text.find(PARAMS).expect("params") + PARAMS.len();
     Bytes::from(text[params..text.len() - 1].to_owned())
+}
+
+fn next() -> String {
+    static TURN: AtomicUsize = AtomicUsize::new(0);
+    let requests = corpus::requests(KIB);
+    let turn = TURN.fetch_add(1, Ordering::Relaxed) % requests.len();
+    String::from_utf8(requests[turn].to_vec()).expect("JSON")
 }
 
 /// A `SendMessageRequest` whose message has 1 KiB of text.
@@ -77,43 +85,44 @@ fn message() -> Bytes {
     Message::new().message(2, message).framed().expect("a small message")
 }
 
-/// An agent that answers with a result of this size.
+/// An agent that answers with results of this size.
 pub(crate) fn unary(binding: Binding, filling: Filling, size: usize) -> Peer {
-    Peer(match binding {
-        Binding::JsonRpc => Script::json(vec![corpus::result(filling, size)]),
+    let json = |answer| Script::json(vec![answer]);
+    match binding {
+        Binding::JsonRpc => Peer::in_turn(corpus::results(filling, size).into_iter().map(json)),
         Binding::HttpJson => {
-            let whole = corpus::result(filling, size + ENVELOPE.len() + 1);
-            Script::json(vec![whole.slice(ENVELOPE.len()..whole.len() - 1)])
+            let bare = |whole: Bytes| json(whole.slice(ENVELOPE.len()..whole.len() - 1));
+            Peer::in_turn(corpus::results(filling, size + ENVELOPE.len() + 1).into_iter().map(bare))
         }
-        _ => Script::grpc(vec![corpus::grpc_result(size)]),
-    })
+        _ => Peer::new(Script::grpc(vec![corpus::grpc_result(size)])),
+    }
 }
 
 /// An agent that answers over JSON-RPC in frames of this size.
 pub(crate) fn in_frames(whole: &Bytes, frame: usize) -> Peer {
-    Peer(Script::json(cut(whole, frame)))
+    Peer::new(Script::json(cut(whole, frame)))
 }
 
 /// An agent that answers with a stream of so many events of this size, so many of them in each frame.
 pub(crate) fn events(count: usize, size: usize, together: usize, pause: Pause) -> Peer {
     let frames = corpus::events(count, size).chunks(together).map(|events| events.concat().into()).collect();
-    Peer(Script::stream(frames, pause))
+    Peer::new(Script::stream(frames, pause))
 }
 
 /// The same, cut without regard to where events end.
 pub(crate) fn events_cut(count: usize, size: usize, frame: usize) -> Peer {
-    Peer(Script::stream(cut(&corpus::events(count, size).concat().into(), frame), Pause::Once))
+    Peer::new(Script::stream(cut(&corpus::events(count, size).concat().into(), frame), Pause::Once))
 }
 
 /// The same over gRPC.
 pub(crate) fn messages(count: usize, size: usize, together: usize) -> Peer {
     let frames = corpus::grpc_messages(count, size).chunks(together).map(|all| all.concat().into()).collect();
-    Peer(Script::grpc(frames))
+    Peer::new(Script::grpc(frames))
 }
 
 /// An agent that answers over gRPC in frames of this size.
 pub(crate) fn in_grpc_frames(whole: &Bytes, frame: usize) -> Peer {
-    Peer(Script::grpc(cut(whole, frame)))
+    Peer::new(Script::grpc(cut(whole, frame)))
 }
 
 /// `whole` in pieces of so many bytes.

@@ -33,7 +33,7 @@ pub(crate) fn rows(kit: &Kit) -> Vec<Row> {
     }));
     rows.extend(layer(kit, "SSE, the smallest a frame", Binding::JsonRpc, text::tiny));
     rows.extend(layer(kit, "SSE, about 100 B a frame", Binding::JsonRpc, |events| {
-        Peer(Script::stream(corpus::smallest(events), Pause::Once))
+        Peer::new(Script::stream(corpus::smallest(events), Pause::Once))
     }));
     rows.extend(long(kit, "4 KiB", 32, |events| agent::events(events, 4 << 10, 1, Pause::Once)));
     rows.extend(long(kit, "64 KiB, in 16 KiB frames", 4, |events| agent::events_cut(events, 64 << 10, 16 << 10)));

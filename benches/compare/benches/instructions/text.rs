@@ -24,13 +24,13 @@ pub(crate) fn tiny(events: usize) -> Peer {
     let mut frames = vec![Bytes::from_static(TASK.as_bytes())];
     frames.extend(std::iter::repeat_n(each, events));
     frames.push(Bytes::from_static(DONE.as_bytes()));
-    Peer(Script::stream(frames, Pause::Once))
+    Peer::new(Script::stream(frames, Pause::Once))
 }
 
 /// A task, so many of the smallest updates, and the completion: all of it in one frame.
 pub(crate) fn tiny_in_one_frame(events: usize) -> Peer {
     let whole = format!("{TASK}{}{DONE}", update("x").repeat(events));
-    Peer(Script::stream(vec![whole.into()], Pause::Once))
+    Peer::new(Script::stream(vec![whole.into()], Pause::Once))
 }
 
 /// A task, one update of this size, and the completion, in frames of that size.
@@ -38,10 +38,10 @@ pub(crate) fn one_event(size: usize, frame: usize) -> Peer {
     let text = "prose with an escaped line end\\n";
     let around = update("").len();
     let whole = Bytes::from(format!("{TASK}{}{DONE}", update(&text.repeat((size - around) / text.len()))));
-    Peer(Script::stream(cut(&whole, frame), Pause::Once))
+    Peer::new(Script::stream(cut(&whole, frame), Pause::Once))
 }
 
 /// A result of this size over gRPC, in frames of that size.
 pub(crate) fn one_message(size: usize, frame: usize) -> Peer {
-    Peer(Script::grpc(cut(&corpus::grpc_result(size), frame)))
+    Peer::new(Script::grpc(cut(&corpus::grpc_result(size), frame)))
 }

@@ -77,11 +77,14 @@ where
 #[test]
 fn what_a_layer_allocates_is_seen() {
     use a2a_guard::Binding;
-    use a2a_guard_compare::{corpus::Filling, peer::Answer};
+    use a2a_guard_compare::{
+        corpus::{self, Filling},
+        peer::Answer,
+    };
     use http_body_util::BodyExt;
     use tower::ServiceExt;
 
-    let peer = crate::agent::unary(Binding::JsonRpc, Filling::Prose, 1024);
+    let peer = crate::agent::in_frames(&corpus::result(Filling::Prose, 1024), 1024);
     let asked = || crate::agent::named(Binding::JsonRpc, false);
     let copying = of_calls(20, &peer, asked, |peer| {
         let copied = |response: Response<Answer>| {
