@@ -1,10 +1,14 @@
-use std::{fmt, sync::Arc, time::Duration};
+use std::{
+    fmt,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
 
 use http::HeaderName;
 use tower_layer::Layer;
 
 use super::{CallService, Order};
-use crate::outcome::Observe;
+use crate::{outcome::Observe, wire::KnownRequests};
 
 /// Names each call: reads operation, binding, version, JSON-RPC id, tenant and task id off the request and puts them,
 /// as a [`Call`](crate::Call), into its extensions.
@@ -38,6 +42,17 @@ pub(super) struct Config {
     pub(super) region_header: Option<HeaderName>,
     pub(super) base_path: Option<Box<str>>,
     pub(super) order: Arc<Order>,
+    pub(super) known: Known,
+}
+
+/// What the requests look like that this layer named. Of another layer, whose keys may be others, nothing is known.
+#[derive(Debug, Default)]
+pub(super) struct Known(pub(super) Mutex<KnownRequests>);
+
+impl Clone for Known {
+    fn clone(&self) -> Self {
+        Self::default()
+    }
 }
 
 impl Default for Config {
@@ -51,6 +66,7 @@ impl Default for Config {
             region_header: None,
             base_path: None,
             order: Arc::default(),
+            known: Known::default(),
         }
     }
 }
@@ -71,7 +87,9 @@ impl CallLayer {
 
 impl<O> CallLayer<O> {
     fn set(mut self, set: impl FnOnce(&mut Config)) -> Self {
-        set(Arc::make_mut(&mut self.config));
+        let config = Arc::make_mut(&mut self.config);
+        set(config);
+        config.known = Known::default();
         self
     }
 

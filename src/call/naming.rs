@@ -11,7 +11,7 @@ use super::{
     layer::Config,
 };
 use crate::wire::{
-    Envelope, MediaType, RequestFacts, RequestScan, SmallText,
+    Envelope, LONGEST_KNOWN, MediaType, RequestFacts, RequestScan, SmallText,
     grpc::{GrpcRequestScan, status::field, timeout::parse_timeout},
 };
 
@@ -26,17 +26,12 @@ pub(super) struct Naming {
 
 /// Reads the body, by what it may be.
 enum Scan {
+    /// Nothing came yet.
+    Due(Envelope),
     Json(RequestScan),
+    /// It was like one before.
+    Known(RequestFacts),
     Grpc(GrpcRequestScan),
-}
-
-impl Scan {
-    fn facts(&self) -> &RequestFacts {
-        match self {
-            Self::Json(scan) => scan.facts(),
-            Self::Grpc(scan) => scan.facts(),
-        }
-    }
 }
 
 impl Naming {
@@ -45,15 +40,15 @@ impl Naming {
         let tenant_given = call.tenant().is_some();
         let (call, package) = of_head(config, call, parts);
         let call = call.with_began(began);
-        let (skill, region) = (config.skill_metadata.as_deref(), config.region_metadata.as_deref());
         let scan = match (call.binding(), call.operation()) {
             (Some(Binding::Grpc), Some(operation)) => {
                 // The package says whose messages they are, whatever the caller called the version.
                 let version = package.or(call.version());
                 let layout = grpc_path::layout_of(operation, version);
+                let (skill, region) = (config.skill_metadata.as_deref(), config.region_metadata.as_deref());
                 Some(Scan::Grpc(GrpcRequestScan::new(layout, skill, region)))
             }
-            _ => body_envelope(&call, parts).map(|envelope| Scan::Json(RequestScan::new(envelope, skill, region))),
+            _ => body_envelope(&call, parts).map(Scan::Due),
         };
         Self { call: Some(call), scan, tenant_given }
     }
@@ -66,8 +61,11 @@ impl Naming {
     /// Whether what came of the body so far leaves anything to learn.
     pub(super) fn wants_more(&self) -> bool {
         match &self.scan {
+            Some(Scan::Due(_)) => true,
             Some(Scan::Json(scan)) => scan.is_valid(),
             Some(Scan::Grpc(scan)) => scan.is_valid(),
+            // There is no more to come.
+            Some(Scan::Known(_)) => true,
             None => false,
         }
     }
@@ -84,25 +82,57 @@ impl Naming {
         if is_grpc { grpc_timeout(&parts.headers) } else { None }
     }
 
-    pub(super) fn feed(&mut self, data: &[u8]) {
+    /// Reads on. `is_all`: these bytes are the whole of the body, as far as is known.
+    pub(super) fn feed(&mut self, config: &Config, data: &[u8], is_all: bool) {
         match &mut self.scan {
+            Some(Scan::Due(envelope)) => {
+                let envelope = *envelope;
+                self.scan = Some(begin(config, envelope, data, is_all));
+            }
             Some(Scan::Json(scan)) => scan.feed(data),
             Some(Scan::Grpc(scan)) => scan.feed(data),
-            None => {}
+            Some(Scan::Known(_)) | None => {}
         }
     }
 
     /// The call, named from all that was seen.
     pub(super) fn finish(&mut self, config: &Config, parts: &Parts) -> Call {
         let call = self.call.take().unwrap_or_default();
-        let Some(scan) = &mut self.scan else { return call };
-        if let Scan::Json(scan) = scan {
-            scan.finish();
-        }
-        let call = of_body(call, scan.facts(), self.tenant_given);
+        let call = match &mut self.scan {
+            None => return call,
+            Some(Scan::Due(_)) => of_body(call, &RequestFacts::default(), self.tenant_given),
+            Some(Scan::Json(scan)) => {
+                scan.finish();
+                of_body(call, scan.facts(), self.tenant_given)
+            }
+            Some(Scan::Known(facts)) => of_body(call, facts, self.tenant_given),
+            Some(Scan::Grpc(scan)) => of_body(call, scan.facts(), self.tenant_given),
+        };
         // It was no JSON-RPC, so the path has the last word.
         if call.binding().is_none() { of_path(config, call, parts) } else { call }
     }
+}
+
+/// Reads the first bytes of a body. If they are all, and like those of a request before, that need not be. What requests look like is shared by all
+/// calls of the layer, and nobody waits for it: to scan is quicker.
+#[inline]
+fn begin(config: &Config, envelope: Envelope, data: &[u8], is_all: bool) -> Scan {
+    let scan = || RequestScan::new(envelope, config.skill_metadata.as_deref(), config.region_metadata.as_deref());
+    let mut known = if is_all && data.len() <= LONGEST_KNOWN { config.known.0.try_lock().ok() } else { None };
+    if let Some(facts) = known.as_mut().and_then(|known| known.find(envelope, data)) {
+        return Scan::Known(facts);
+    }
+    drop(known);
+    let mut first = scan();
+    first.feed(data);
+    if is_all
+        && first.is_valid()
+        && data.len() <= LONGEST_KNOWN
+        && let Ok(mut known) = config.known.0.try_lock()
+    {
+        known.learn(envelope, data, scan);
+    }
+    Scan::Json(first)
 }
 
 /// Names a call whose request is all there.
@@ -110,7 +140,7 @@ impl Naming {
 pub(crate) fn of_whole(given: Call, parts: &Parts, body: &[u8], began: Instant) -> Call {
     let config = Config::default();
     let mut naming = Naming::new(&config, given, parts, began);
-    naming.feed(body);
+    naming.feed(&config, body, false);
     naming.finish(&config, parts)
 }
 

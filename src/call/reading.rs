@@ -6,7 +6,7 @@ use std::{
 use bytes::Bytes;
 use http_body::Body;
 
-use super::{CallBody, body::End, naming::Naming};
+use super::{CallBody, body::End, layer::Config, naming::Naming};
 use crate::frames::Frames;
 
 /// So many frames may come without a Pending before the time is looked at.
@@ -35,7 +35,7 @@ where
 
     /// Reads until the body ends or fails, the cap is reached, or the bytes can name no call. Pending also after many
     /// frames without a pause, so that the time can be looked at; its task is woken at once then.
-    pub(super) fn poll(&mut self, cx: &mut Context<'_>, naming: &mut Naming) -> Poll<()> {
+    pub(super) fn poll(&mut self, cx: &mut Context<'_>, naming: &mut Naming, config: &Config) -> Poll<()> {
         let mut frames = 0;
         while let Some(body) = &mut self.rest {
             if frames == FRAMES_UNCHECKED {
@@ -43,7 +43,7 @@ where
                 return Poll::Pending;
             }
             frames += 1;
-            let frame = Pin::new(body).poll_frame(cx);
+            let frame = Pin::new(&mut *body).poll_frame(cx);
             if frame.is_pending() && naming.has_all() {
                 return Poll::Ready(());
             }
@@ -55,7 +55,8 @@ where
                 }
                 Some(Ok(frame)) => match frame.into_data() {
                     Ok(data) => {
-                        naming.feed(&data);
+                        let is_all = self.first.is_none() && body.is_end_stream();
+                        naming.feed(config, &data, is_all);
                         self.keep(data);
                         if self.len >= self.max || !naming.wants_more() {
                             return Poll::Ready(());

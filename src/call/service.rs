@@ -83,7 +83,7 @@ where
         let mut reading = Reading::new(body, self.config.max_body);
         // Most bodies are whole already. Then nothing waits and no waker is needed, and the service that was polled
         // ready is the one that is called.
-        if reading.poll(&mut Context::from_waker(Waker::noop()), &mut naming).is_ready() {
+        if reading.poll(&mut Context::from_waker(Waker::noop()), &mut naming, &self.config).is_ready() {
             let call = naming.finish(&self.config, &parts);
             parts.extensions.insert(call);
             let _for_the_layers_below = clock::hand_down(began);
@@ -207,9 +207,9 @@ where
             let next = match state.as_mut().project() {
                 StateProj::Reading { sleep, waiting } => {
                     if let Some(waiting) = waiting {
-                        let Waiting { naming, reading, .. } = &mut **waiting;
+                        let Waiting { naming, reading, config, .. } = &mut **waiting;
                         // The body first: what has come is read, however late it is.
-                        if reading.poll(cx, naming).is_pending()
+                        if reading.poll(cx, naming, config).is_pending()
                             && sleep.as_mut().poll(cx).is_pending()
                             // Where the task's budget is spent, the timer does not say whether it fired.
                             && (coop::has_budget_remaining() || Instant::now() < sleep.deadline())

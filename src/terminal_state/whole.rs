@@ -26,7 +26,7 @@ use crate::{
     error::{BoxError, CallError, PeerResponse},
     outcome::{Class, Observe},
     wire::{
-        Expected, Facts, Flaw, GrpcEnd, GrpcJudge, JsonRpcId, Judge, KnownAnswers, Payload, PeerError, Tolerated,
+        Expected, Facts, Flaw, GrpcEnd, GrpcJudge, JsonRpcId, Judge, LONGEST_KNOWN, Payload, PeerError, Tolerated,
         Verdict, grpc::frame::PREFIX,
     },
 };
@@ -217,7 +217,7 @@ where
     }
 
     fn may_be_known(&self) -> bool {
-        self.flight.answer.purpose == Purpose::Result && self.flight.answer.pieces.len() <= KnownAnswers::LONGEST
+        self.flight.answer.purpose == Purpose::Result && self.flight.answer.pieces.len() <= LONGEST_KNOWN
     }
 
     fn document_ended(&mut self, judge: &mut Judge) -> Judged {

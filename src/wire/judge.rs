@@ -15,6 +15,7 @@ use std::fmt;
 use super::id::{IdMatch, JsonRpcId};
 use super::json::{JsonFlaw, JsonKind, JsonScanner};
 use super::task_state::TaskState;
+use super::template::{Read, Value};
 use super::text::SmallText;
 use super::tolerated::Tolerated;
 use reader::Reader;
@@ -153,22 +154,6 @@ pub enum Verdict {
     Flawed(Flaw),
 }
 
-/// What a string or a number is to the verdict.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in crate::wire) enum Value {
-    /// Any other would do as well.
-    #[default]
-    Ignored,
-    /// The id of a JSON-RPC answer: any other would do that is the request's.
-    Id,
-    /// The id of a task: any other would do that is not empty, and would be noted.
-    TaskId,
-    /// The id of a context: any other would do, and would be noted.
-    ContextId,
-    /// It counts, in some other way.
-    Minded,
-}
-
 /// Judges one JSON document. See the [module](self).
 #[derive(Clone, Debug)]
 pub struct Judge {
@@ -188,11 +173,6 @@ impl Judge {
     pub fn reset(&mut self) {
         self.scanner.reset();
         self.reader.clear();
-    }
-
-    /// What the value is to the verdict that begins with the next byte, or, of a string, behind its opening quote.
-    pub(in crate::wire) fn value_here(&self) -> Value {
-        self.scanner.slot_here().map_or(Value::Minded, Reader::value_in)
     }
 
     /// Reads on. What is wrong is said by [`finish`](Self::finish).
@@ -334,5 +314,15 @@ impl Judge {
 
     fn tolerate(&mut self, what: Tolerated) {
         self.reader.facts.tolerated.insert(what);
+    }
+}
+
+impl Read for Judge {
+    fn feed(&mut self, bytes: &[u8]) {
+        Self::feed(self, bytes);
+    }
+
+    fn value_here(&self) -> Value {
+        self.scanner.slot_here().map_or(Value::Minded, Reader::value_in)
     }
 }

@@ -6,6 +6,7 @@ mod tests;
 use super::id::JsonRpcId;
 use super::json::{JsonKind, JsonScanner, JsonVisitor, Scope, Slot};
 use super::judge::Envelope;
+use super::template::{Read, Value};
 use super::text::SmallText;
 
 /// What is known of a request.
@@ -86,6 +87,22 @@ impl RequestScan {
     #[must_use]
     pub fn facts(&self) -> &RequestFacts {
         &self.reader.facts
+    }
+}
+
+impl Read for RequestScan {
+    fn feed(&mut self, bytes: &[u8]) {
+        Self::feed(self, bytes);
+    }
+
+    fn value_here(&self) -> Value {
+        self.scanner.slot_here().map_or(Value::Minded, |slot| match slot {
+            Slot::IGNORED => Value::Ignored,
+            ID => Value::Id,
+            PARAMS_ID | PARAMS_TASK_ID | MESSAGE_TASK_ID => Value::TaskId,
+            PARAMS_CONTEXT_ID | MESSAGE_CONTEXT_ID => Value::ContextId,
+            _ => Value::Minded,
+        })
     }
 }
 

@@ -9,12 +9,36 @@
 use std::ops::Range;
 
 use super::json::{end_of_number, end_of_string};
-use super::judge::{Judge, Value};
 
 /// A text that is longer than this is taken to differ from document to document, and not kept.
 pub(super) const SHORT: usize = 40;
 /// What is kept of a document is no longer than this.
 const LONGEST: usize = 1024;
+
+/// Who reads documents.
+pub(super) trait Read {
+    /// Reads on.
+    fn feed(&mut self, bytes: &[u8]);
+
+    /// What the value is that begins with the next byte, or, of a string, behind its opening quote.
+    fn value_here(&self) -> Value;
+}
+
+/// What a string or a number is to who reads it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Value {
+    /// Any other would do as well.
+    #[default]
+    Ignored,
+    /// The id of a JSON-RPC request or answer: any other would be noted in its place.
+    Id,
+    /// The id of a task: any other that is not empty would be noted in its place.
+    TaskId,
+    /// The id of a context: any other would be noted in its place.
+    ContextId,
+    /// It counts, in some other way.
+    Minded,
+}
 
 /// A document of which at most `HOLES` values may differ.
 #[derive(Debug)]
@@ -194,8 +218,8 @@ impl<N, const HOLES: usize> Template<N, HOLES> {
         there.map(|(index, hole)| (1 << index, *hole))
     }
 
-    /// Makes it that of a document which is read here for the first time: `judge` is fed it. What it says is still to be told.
-    pub(super) fn learn(&mut self, judge: &mut Judge, raw: &[u8], lesson: &Lesson) {
+    /// Makes it that of a document which is read here for the first time: `reader` is fed it. What it says is still to be told.
+    pub(super) fn learn(&mut self, reader: &mut impl Read, raw: &[u8], lesson: &Lesson) {
         self.forget();
         let mut learning = Learning { template: self, raw, kept: 0, has_room: true };
         if let Some(line) = &lesson.line {
@@ -214,14 +238,14 @@ impl<N, const HOLES: usize> Template<N, HOLES> {
                 false => continue,
             };
             let Some(end) = end_of_apart(document, start, kind) else { continue };
-            judge.feed(document.get(fed..start).unwrap_or_default());
+            reader.feed(document.get(fed..start).unwrap_or_default());
             fed = start;
-            let value = judge.value_here();
+            let value = reader.value_here();
             if value == Value::Ignored || (lesson.tells && value != Value::Minded) {
                 learning.hole(start..end, kind, value);
             }
         }
-        judge.feed(document.get(fed..).unwrap_or_default());
+        reader.feed(document.get(fed..).unwrap_or_default());
         if learning.template.told != 0 && !learning.has_room {
             // What is told stands perhaps once more in what was not looked at.
             return self.forget();

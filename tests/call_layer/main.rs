@@ -9,6 +9,7 @@ mod grpc;
 mod grpc_method;
 mod http_json;
 mod json_rpc;
+mod sequences;
 mod slow;
 mod words;
 

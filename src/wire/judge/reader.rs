@@ -4,11 +4,12 @@
 //! an HTTP+JSON body), the object that the payload wraps, and a status.
 
 use super::name::Name;
-use super::{Envelope, Expected, Facts, Payload, PayloadKind, Value, Wrapping};
+use super::{Envelope, Expected, Facts, Payload, PayloadKind, Wrapping};
 use crate::wire::id::AnswerId;
 use crate::wire::json::{JsonKind, JsonVisitor, Scope, Slot};
 use crate::wire::peer_error::{A2aError, integer_of};
 use crate::wire::task_state::TaskState;
+use crate::wire::template::Value;
 use crate::wire::tolerated::Tolerated;
 
 const ENVELOPE: Scope = Scope(1);
