@@ -37,6 +37,7 @@ fn of_case(case: &Value, seeds: &mut Vec<Seed>) {
     let is_bare = u8::from(case["binding"] == "HTTP+JSON");
     if case["request"]["body"].is_object() {
         seeds.push(("request", [&[is_bare, 0, 0], case["request"]["body"].to_string().as_bytes()].concat()));
+        seeds.push(("known", with_edits([0, 0, 0], case["request"]["body"].to_string().as_bytes())));
     }
     if case["card"].is_object() {
         seeds.push(("card", [&[0, 0], case["card"].to_string().as_bytes()].concat()));
@@ -100,6 +101,20 @@ fn of_case(case: &Value, seeds: &mut Vec<Seed>) {
         _ => 3,
     };
     seeds.push(("answer", [&[envelope, wrapping, payload, 0, 0, 0], &body[..]].concat()));
+    let dialect = if envelope == 1 { 3 } else { wrapping };
+    let operation = [0, 1, 1, 2, 2, 3].get(usize::from(payload)).copied().unwrap_or_default();
+    seeds.push(("known", with_edits([dialect, operation, 0], &body)));
+}
+
+/// A document, and an edit in each of its first texts.
+fn with_edits(choices: [u8; 3], document: &[u8]) -> Vec<u8> {
+    let texts = document.windows(2).enumerate().filter(|(_, pair)| pair == b":\"").map(|(at, _)| at + 2);
+    let edits: Vec<[u8; 4]> = texts
+        .take(6)
+        .filter_map(|at| u16::try_from(at).ok())
+        .map(|at| [at.to_be_bytes()[0], at.to_be_bytes()[1], 1, at.to_be_bytes()[1]])
+        .collect();
+    [&choices, &[edits.len() as u8][..], &edits.concat(), document].concat()
 }
 
 /// A stream whose first event comes four times, with another text in the place of its last each time.

@@ -6,14 +6,15 @@ mod details;
 mod freshness;
 mod grpc;
 mod json;
+mod known;
 mod layer;
 mod request;
 mod sse;
 mod url;
 
 pub use self::{
-    answer::answer, card::card, details::details, freshness::freshness, grpc::grpc, json::json, layer::layer,
-    request::request, sse::sse, url::url,
+    answer::answer, card::card, details::details, freshness::freshness, grpc::grpc, json::json, known::known,
+    layer::layer, request::request, sse::sse, url::url,
 };
 
 /// Takes some bytes, and panics where something is wrong with what is made of them.
@@ -27,6 +28,7 @@ pub const ALL: &[(&str, Target)] = &[
     ("freshness", freshness),
     ("grpc", grpc),
     ("json", json),
+    ("known", known),
     ("layer", layer),
     ("request", request),
     ("sse", sse),

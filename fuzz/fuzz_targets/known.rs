@@ -1,0 +1,3 @@
+#![cfg_attr(fuzzing, no_main)]
+
+a2a_guard_fuzz::target!(known);
