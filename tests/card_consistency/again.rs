@@ -97,7 +97,7 @@ async fn a_card_that_somebody_distrusts_is_read_anew_by_the_next_call() {
 #[tokio::test(start_paused = true)]
 async fn a_card_is_gone_by_for_as_long_as_it_is_fresh() {
     let cards = Cards::of(Page::from(Card::plain()).max_age(60).header("etag", "\"1\""));
-    let mut service = guard(layer(&cards), &willing(10));
+    let mut service = guard(layer(&cards), &willing(14));
     twice(&mut service).await;
     tokio::time::advance(s(59)).await;
     twice(&mut service).await;
@@ -112,6 +112,9 @@ async fn a_card_is_gone_by_for_as_long_as_it_is_fresh() {
     tokio::time::advance(s(1)).await;
     twice(&mut service).await;
     assert_eq!(cards.count(), 3);
+    tokio::time::advance(s(11)).await;
+    twice(&mut service).await;
+    assert_eq!(cards.count(), 4, "and also long after it");
 }
 
 #[tokio::test(start_paused = true)]

@@ -197,3 +197,30 @@ pub(super) fn text(headers: &HeaderMap, name: &HeaderName) -> Option<String> {
     let value = headers.get(name)?.as_bytes();
     Some(String::from_utf8_lossy(value.get(..1024).unwrap_or(value)).into_owned())
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::{
+        call::Call,
+        error::{CallError, Failure},
+    };
+
+    /// The usual client is guarded by this library's layers, and fails with their errors.
+    #[test]
+    fn a_clients_own_timeout_is_one_and_nothing_else_of_its_is() {
+        let failed = |kind, class| {
+            let mut failure = Failure::new(kind, class, "of the test's making", Call::new(), Duration::ZERO);
+            failure.bound = Some(Duration::from_secs(3));
+            lost(CallError::new(failure).into())
+        };
+        let timeout = failed(OutcomeKind::Timeout, Class::Head);
+        assert!(matches!(timeout, CardFailure::FetchTimeout { bound } if bound == Duration::from_secs(3)), "{timeout}");
+        for (kind, class) in [(OutcomeKind::Transport, Class::Connect), (OutcomeKind::Broken, Class::ConnectionLost)] {
+            let other = failed(kind, class);
+            assert!(matches!(other, CardFailure::Connection { .. }), "{other}");
+        }
+    }
+}

@@ -563,6 +563,12 @@ mod tests {
             key(&a).with_version(ProtocolVersion::V0_3),
             version
         ));
+        let every = [None, Some((0, 0)), Some((0, 1)), Some((0, 3)), Some((1, 0)), Some((1, 3)), Some((2, 0))];
+        let every = every.map(|version| version.map(|(major, minor)| ProtocolVersion::new(major, minor)));
+        for (one, other) in every.iter().flat_map(|one| every.map(|other| (*one, other))) {
+            let is = same(key(&a).with_version(one), key(&a).with_version(other), version);
+            assert_eq!(is, one == other, "{one:?} {other:?}");
+        }
         // "Makes no difference" is a key of its own.
         let keying = keying();
         let any = keying.borrow(&key(&a), Scope::default()).to_key();
@@ -591,9 +597,12 @@ mod tests {
             ("https://agent.example.com", "http://agent.example.com:443"),
             ("https://agent.example.com:80", "https://agent.example.com"),
             ("https://agent.example.com:8443", "https://agent.example.com:443"),
+            ("http://agent.example.com:80", "ws://agent.example.com:80"),
+            ("https://agent.example.com/a", "https://agent.example.com/b"),
         ] {
             let (kept, asked) = (Uri::from_static(kept), Uri::from_static(asked));
             assert!(!same(CardKeyRef::new(&kept, &none), CardKeyRef::new(&asked, &none), Scope::default()));
+            assert!(!keying().borrow(&CardKeyRef::new(&kept, &none), Scope::default()).to_key().is_of(&asked));
         }
     }
 
@@ -607,6 +616,19 @@ mod tests {
         assert_ne!(key(None, Scope::EXTENDED), key(Some("acme"), Scope::EXTENDED));
         assert_eq!(key(None, Scope::FULL), key(Some("acme"), Scope::FULL));
         assert!(key(None, Scope::EXTENDED).is_of(&target));
+    }
+
+    #[test]
+    fn a_query_tells_extended_cards_apart_and_no_others() {
+        let target = Uri::from_static("https://agent.example.com");
+        let secret = headers(&[("authorization", "Bearer secret")]);
+        let at = |query| CardKeyRef::new(&target, &secret).with_query(query);
+        let (one, other) = (at(Some("agent=1")), at(Some("agent=2")));
+        for scope in [Scope::default(), Scope::FULL] {
+            assert!(same(one, other, scope) && same(one, at(None), scope), "{scope:?}");
+        }
+        assert!(same(one, one, Scope::EXTENDED));
+        assert!(!same(one, other, Scope::EXTENDED) && !same(one, at(None), Scope::EXTENDED));
     }
 
     #[test]

@@ -293,6 +293,12 @@ mod tests {
         assert_eq!(found[0], ("https://a.example:443/cards".to_owned(), false, true));
         let found = at("https://a.example/x", Some("http://{host}/cards"), None);
         assert_eq!(found[0], ("http://a.example/cards".to_owned(), false, false));
+        for (target, port) in
+            [("https://a.example/x", 443), ("http://a.example/x", 80), ("https://a.example:8443/x", 8443)]
+        {
+            let found = uris(target, Some("https://cards.example/{host}/{port}"), None);
+            assert_eq!(found[0], format!("https://cards.example/a.example/{port}"));
+        }
     }
 
     #[test]
@@ -314,6 +320,24 @@ mod tests {
             locations(target, Some(&template), true).unwrap()[0].uri,
             "https://cards.example/tenants/..%2Fx/card"
         );
+    }
+
+    #[test]
+    fn nor_can_a_path() {
+        let located = |pattern, path: &str| {
+            let template = Template::Pattern(Pattern::parse(pattern).unwrap());
+            let uri = format!("https://a.example{path}").parse().unwrap();
+            locations(CardTarget { uri: &uri, tenant: None }, Some(&template), true)
+                .map(|found| found[0].uri.to_string())
+        };
+        let (inside, behind) = ("https://cards.example/a{path}/card", "https://cards.example/card?of={path}");
+        for steps in ["/../x", "/x/..", "/./x", "/x/%2e%2E/y", "/%2e", "/.%2e/x"] {
+            assert!(matches!(located(inside, steps), Err(CardFailure::UnusableUrl { .. })), "{steps}");
+            assert!(located(behind, steps).is_ok(), "{steps} in a query");
+        }
+        for none in ["/x", "/...", "/..x/y", "/x./.y", "/.well-known"] {
+            assert_eq!(located(inside, none).unwrap(), format!("https://cards.example/a{none}/card"));
+        }
     }
 
     #[test]

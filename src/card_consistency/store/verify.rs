@@ -102,3 +102,19 @@ impl fmt::Display for VerifiedTransport {
         write!(f, "{} by {by}", self.host)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_proof_names_the_host_and_how() {
+        for (proof, text) in [
+            (TransportProof::SubjectAltName, "agent.example.com by certificate"),
+            (TransportProof::Pinned, "agent.example.com by pinned key"),
+            (TransportProof::Vouched, "agent.example.com by the user's word"),
+        ] {
+            assert_eq!(VerifiedTransport::new("agent.example.com", proof).to_string(), text);
+        }
+    }
+}

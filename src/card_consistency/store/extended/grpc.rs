@@ -91,3 +91,41 @@ pub(super) fn of_code(
         status => CardFailure::HttpStatus { status, location, retry_after },
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_code_is_told_as_its_status_of_http() {
+        let uri = Uri::from_static("https://agent.example.com");
+        let none = |failure: &CardFailure| matches!(failure, CardFailure::NotFound { .. });
+        for code in [5, 12] {
+            assert!(none(&of_code(code, None, None, &uri)), "{code}");
+        }
+        assert!(none(&of_code(9, Some(A2aError::UnsupportedOperation), None, &uri)));
+        for (code, status) in [
+            (1, 500),
+            (2, 500),
+            (3, 400),
+            (4, 504),
+            (6, 409),
+            (7, 403),
+            (8, 429),
+            (9, 400),
+            (10, 409),
+            (11, 400),
+            (13, 500),
+            (14, 503),
+            (15, 500),
+            (16, 401),
+            (99, 500),
+        ] {
+            let failure = of_code(code, None, Some(std::time::Duration::from_secs(7)), &uri);
+            assert_eq!(failure.status().unwrap().as_u16(), status, "{code}");
+            let is_no = matches!(failure, CardFailure::Unauthorized { .. });
+            assert_eq!(is_no, matches!(code, 7 | 16), "{code}");
+            assert_eq!(failure.retry_after().is_some(), !is_no, "{code}");
+        }
+    }
+}

@@ -134,3 +134,14 @@ async fn the_interval_outlives_an_ordinary_renewal() {
     store.get(ask()).await.unwrap();
     assert_eq!(agent.count(), 3, "within the interval");
 }
+
+#[tokio::test(start_paused = true)]
+async fn an_ordinary_renewal_begins_no_interval() {
+    let agent = Agent::script([Reply::card("a").header("cache-control", "max-age=1")]);
+    let store = agent.store();
+    store.get(ask()).await.unwrap();
+    pass(2).await;
+    store.distrust(&store.get(ask()).await.unwrap());
+    store.get(ask()).await.unwrap();
+    assert_eq!(agent.count(), 3, "asked for anew at once");
+}

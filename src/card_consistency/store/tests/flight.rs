@@ -58,9 +58,45 @@ async fn a_fetch_that_everybody_left_still_lands() {
     let only = tokio::spawn(store.get(ask()));
     tokio::task::yield_now().await;
     only.abort();
+    pass_ms(500).await;
+    assert_eq!(store.stats().in_flight, 1);
     pass(2).await;
     tokio::task::yield_now().await;
     assert!(is_held(&store, &ask()));
+    assert_eq!(store.stats().in_flight, 0);
+}
+
+/// What one finds wrong with a card is its own word; that it is there holds for all who wait.
+#[tokio::test(start_paused = true)]
+async fn a_card_is_shared_by_whomever_judges_it_also_where_it_is_not_kept() {
+    let reply = Reply::card("a").header("cache-control", "no-store").after(Duration::from_secs(1));
+    let agent = Agent::at(SCOPED, move |_| reply.clone());
+    let store = agent.store();
+    let results = all(&store, (0..4).map(|rules| ask().judged_by(store.judge(rules)))).await;
+    assert!(results.iter().all(Result::is_ok));
+    assert_eq!(agent.count(), 1);
+}
+
+/// A word stands beside the card, and what was asked for later counts.
+#[tokio::test(start_paused = true)]
+async fn a_word_about_a_newer_card_outlives_one_that_comes_late() {
+    let late = Reply::card("late").header("cache-control", "max-age=1").after(Duration::from_secs(3));
+    let agent = Agent::script([late, Reply::card("a")]);
+    let store = CardStore::builder(agent.clone()).legacy_location(false).build().unwrap();
+    let mismatch = CardFailure::unusable_uri(&Uri::from_static(TARGET), "of the test's making");
+    let judged = || {
+        let mismatch = mismatch.clone();
+        ask().counts(move |_| Err(mismatch.clone())).judged_by(store.judge("strict"))
+    };
+    let first = tokio::spawn(store.get(ask()));
+    sleep(Duration::from_secs(1)).await;
+    // Past every cache, and past what is on its way.
+    assert_eq!(store.refresh(judged()).await.unwrap_err().class(), Class::UnusableUrl);
+    let asked = agent.count();
+    first.await.unwrap().unwrap();
+    assert!(!is_held(&store, &ask()), "it came too late to be of use");
+    assert_eq!(class(&store, judged()).await, Class::UnusableUrl);
+    assert_eq!(agent.count(), asked, "and nobody is asked again");
 }
 
 #[tokio::test(start_paused = true)]

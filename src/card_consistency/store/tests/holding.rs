@@ -195,3 +195,33 @@ fn settings_that_cannot_be_are_refused() {
     let error = builder().location_template("cards.example/{host}").build().unwrap_err();
     assert_eq!(error.to_string(), "location_template (\"cards.example/{host}\") has no scheme");
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_card_tells_where_it_was_found_and_until_when_it_may_be_used() {
+    for (location, legacy) in [(SCOPED, false), (LEGACY, true)] {
+        let agent = Agent::at(location, |_| Reply::card("a").header("cache-control", "max-age=10"));
+        let store = agent.store();
+        let held = store.get(ask()).await.unwrap();
+        assert_eq!(
+            (held.location().to_string().as_str(), held.is_legacy(), held.is_extended()),
+            (location, legacy, false)
+        );
+        pass_ms(9999).await;
+        assert!(held.is_fresh(Instant::now()));
+        pass_ms(1).await;
+        assert!(!held.is_fresh(Instant::now()));
+    }
+}
+
+/// The locations that stand in a pattern decide what a call is told apart by.
+#[tokio::test(start_paused = true)]
+async fn tenants_share_a_card_whose_location_does_not_depend_on_them() {
+    for (pattern, requests) in [("https://cards.example/{host}", 1), ("https://cards.example/{host}/{tenant}", 2)] {
+        let agent = Agent::script([Reply::card("a").header("cache-control", "max-age=60")]);
+        let store = CardStore::builder(agent.clone()).location_template(pattern).build().unwrap();
+        for tenant in ["one", "two", "one", "two"] {
+            store.get(ask().tenant(Some(tenant))).await.unwrap();
+        }
+        assert_eq!(agent.count(), requests, "{pattern}");
+    }
+}

@@ -31,6 +31,18 @@ async fn each_cause_has_its_time() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn until_then_and_not_longer_callers_are_told_to_wait() {
+    let store = Agent::script([Reply::status(500)]).store();
+    store.get(ask()).await.unwrap_err();
+    let left = || store.remembered(&ask().key(), Instant::now());
+    assert_eq!(left(), Some(Duration::from_secs(5)));
+    pass_ms(4999).await;
+    assert_eq!(left(), Some(Duration::from_millis(1)));
+    pass_ms(1).await;
+    assert_eq!(left(), None);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_timeout_too() {
     let agent = Agent::script([Reply::status(404).after(Duration::from_secs(60)), Reply::card("a")]);
     let store = agent.store();
