@@ -1,14 +1,15 @@
 //! The extended card (§3.1.11): asked for once for each credential, and in the public one's stead then.
 
 use a2a_guard::{
-    CallBody,
-    card_consistency::{CardConsistencyLayer, CardEvidence},
+    CallBody, CallLayer, CardFailure, TerminalStateLayer,
+    card_consistency::{CardConsistencyLayer, CardEvidence, CardStore},
 };
 use bytes::Bytes;
 use http::{HeaderName, Request};
 use http_body_util::Full;
 use serde_json::{Value, json};
 use std::sync::Arc;
+use tower::{Layer, ServiceExt};
 
 use crate::{
     mock::{Dialect, ms, s},
@@ -128,16 +129,50 @@ async fn over_http_json_it_is_a_get_below_the_tenant() {
         assert_eq!((asked[0].method.as_str(), asked[0].url.as_str(), asked[0].body.as_str()), ("GET", at, ""));
         assert_eq!(asked[0].header("a2a-version"), Some("1.0"));
     }
-    let old = r#"{"name":"A","url":"https://agent.example.com/rest","preferredTransport":"HTTP+JSON","protocolVersion":"0.3.0","capabilities":{},"supportsAuthenticatedExtendedCard":true}"#;
-    let page = || Page::text(old, "application/json");
-    let at = "https://agent.example.com/rest/v1/card";
-    let cards = Cards::default().put(ROOT, page()).put_to("Bearer one", at, page());
-    let mut request = by("one", Rest.send());
-    *request.uri_mut() = "https://agent.example.com/rest/v1/message:send".parse().unwrap();
-    request.headers_mut().insert("a2a-version", "0.3".parse().unwrap());
-    let agent = crate::support::agent([crate::mock::Answer::json(Rest.task("COMPLETED"))]);
-    call(&mut guard(layer(&cards), &agent), request).await;
-    assert_eq!(questions(&cards).pop().unwrap().url, at);
+    // In 0.3 below `v1`, whether that is written into the agent's URL or not; in 1.0 that is a path like any other.
+    let old = |url: &str| {
+        format!(
+            r#"{{"name":"A","url":"{url}","preferredTransport":"HTTP+JSON","protocolVersion":"0.3.0","capabilities":{{}},"supportsAuthenticatedExtendedCard":true}}"#
+        )
+    };
+    let current =
+        Card::default().interface("https://agent.example.com/v1", "HTTP+JSON", "1.0").with("extendedAgentCard");
+    for (card, version, base, at) in [
+        (old("https://agent.example.com/rest"), "0.3", "/rest/v1", "https://agent.example.com/rest/v1/card"),
+        (old("https://agent.example.com/rest/v1"), "0.3", "/rest/v1", "https://agent.example.com/rest/v1/card"),
+        (old("https://agent.example.com/rest"), "0.3", "/rest", "https://agent.example.com/rest/v1/card"),
+        (current.json(), "1.0", "/v1", "https://agent.example.com/v1/extendedAgentCard"),
+    ] {
+        let page = || Page::text(card.clone(), "application/json");
+        let cards = Cards::default().put(ROOT, page()).put_to("Bearer one", at, page());
+        let mut request = by("one", Rest.send());
+        *request.uri_mut() = format!("https://agent.example.com{base}/message:send").parse().unwrap();
+        request.headers_mut().insert("a2a-version", version.parse().unwrap());
+        let agent = crate::support::agent([crate::mock::Answer::json(Rest.task("COMPLETED"))]);
+        call(&mut guard(layer(&cards), &agent), request).await;
+        let asked: Vec<_> = questions(&cards).into_iter().map(|asked| asked.url).collect();
+        assert_eq!(asked, [at], "{version} at {base}");
+    }
+}
+
+/// Who asks for the extended card itself goes by the public one, and calls after it do not.
+#[tokio::test(start_paused = true)]
+async fn a_question_of_the_callers_own_leaves_other_calls_theirs() {
+    let cards = extended(Page::result(&fuller().json()));
+    let own = || {
+        let body = r#"{"jsonrpc":"2.0","id":1,"method":"GetExtendedAgentCard","params":{}}"#;
+        by("one", V1.send().map(|_| Full::from(body)))
+    };
+    let answer = || crate::mock::Answer::json(V1.result(&fuller().json()));
+    let agent = crate::support::agent([answer(), answer(), answer(), crate::support::done(), streamed()]);
+    let mut service = guard(layer(&cards), &agent);
+    for _ in 0..3 {
+        assert_eq!(call(&mut service, own()).await.word(), "success/success");
+    }
+    assert!(questions(&cards).is_empty());
+    assert_eq!(call(&mut service, by("one", V1.send())).await.word(), "success/success");
+    assert_eq!(questions(&cards).len(), 1);
+    assert_eq!(call(&mut service, by("one", V1.stream())).await.word(), "success/success");
 }
 
 #[tokio::test(start_paused = true)]
@@ -220,6 +255,9 @@ async fn what_fails_leaves_the_public_one() {
         (Page::text("<html>", "text/html"), 30, "a page"),
         (Page::text(r#"{"jsonrpc":"2.0","id":2,"result":{}}"#, "application/json"), 30, "another call's answer"),
         (Page::text(" ".repeat(300_000), "application/json"), 30, "too much"),
+        (Page::text(" ".repeat(300_000), "text/html").under(503).header("retry-after", "17"), 17, "a long 503"),
+        (Page::error(-32603).under(500), 5, "-32603 under 500"),
+        (Page::result(&fuller().json()).under(500), 5, "a card under 500"),
         (Page::result(&elsewhere.json()), 5, "another agent's card"),
     ];
     for (page, seconds, what) in cases {
@@ -233,6 +271,62 @@ async fn what_fails_leaves_the_public_one() {
         }
         assert_eq!(call(&mut service, by("one", V1.stream())).await.word(), "card/capability_missing", "{what}");
     }
+}
+
+/// Through the client that is usually given, one whose answers are judged, each failure is told as what it was.
+#[tokio::test(start_paused = true)]
+async fn so_it_does_through_a_client_that_judges() {
+    let cases = [
+        (Page::status(401).header("www-authenticate", "Bearer"), "unauthorized", Some(401), 30),
+        (Page::status(403), "unauthorized", Some(403), 30),
+        (Page::status(500), "http_status", Some(500), 5),
+        (Page::status(503).header("retry-after", "17"), "http_status", Some(503), 17),
+        (Page::text("<html>", "text/html").under(404), "not_found", None, 60),
+        (Page::error(-32007), "not_found", None, 60),
+        (Page::error(-32601), "not_found", None, 60),
+        (Page::error(-32603), "not_json", Some(200), 30),
+        (Page::text("<html>", "text/html"), "not_json", Some(200), 30),
+        (Page::fails(std::io::ErrorKind::ConnectionReset), "connection_lost", None, 5),
+    ];
+    for (page, class, status, seconds) in cases {
+        let store = judged(&extended(page));
+        let mut service = guard(CardConsistencyLayer::new(store.clone()).extended_card(true), &willing(1));
+        assert_eq!(call(&mut service, by("one", V1.send())).await.word(), "success/success", "{class}");
+        let entries = store.snapshot();
+        let entry = entries.iter().find(|entry| entry.extended).unwrap();
+        let failure = entry.failure.as_ref().unwrap();
+        let seen = (failure.class().as_str(), failure.status().map(|status| status.as_u16()), entry.expires_in);
+        assert_eq!(seen, (class, status, s(seconds)), "{failure}");
+        let CardFailure::Unauthorized { status, www_authenticate, .. } = failure else { continue };
+        assert_eq!(www_authenticate.as_deref(), (status.as_u16() == 401).then_some("Bearer"));
+    }
+    let store = judged(&extended(Page::result(&fuller().json())));
+    let agent = crate::support::agent([streamed()]);
+    let mut service = guard(CardConsistencyLayer::new(store).extended_card(true), &agent);
+    assert_eq!(call(&mut service, by("one", V1.stream())).await.word(), "success/success");
+}
+
+fn judged(cards: &Cards) -> CardStore {
+    let plain = cards.clone().map_request(|request: Request<CallBody<Full<Bytes>>>| {
+        request.map(|body| Full::from(body.as_bytes().cloned().unwrap_or_default()))
+    });
+    CardStore::builder::<_, Full<Bytes>, _>(CallLayer::new().layer(TerminalStateLayer::new().layer(plain)))
+        .build()
+        .unwrap()
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_question_for_each_back_off() {
+    let cards = extended(Page::status(500));
+    let mut service = guard(layer(&cards), &willing(60));
+    let mut times = Vec::new();
+    for second in 0..60 {
+        let before = questions(&cards).len();
+        assert_eq!(call(&mut service, by("one", V1.send())).await.word(), "success/success");
+        times.extend((questions(&cards).len() > before).then_some(second));
+        tokio::time::advance(s(1)).await;
+    }
+    assert_eq!(times, [0, 5, 15, 35]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -363,6 +457,48 @@ async fn a_contradiction_doubts_both() {
     assert_eq!(cards.count(), 6);
 }
 
+/// The interval between two doubts outlives an ordinary renewal.
+#[tokio::test(start_paused = true)]
+async fn a_card_that_is_soon_stale_brings_no_storm_either() {
+    let url = "https://agent.example.com/extendedAgentCard";
+    let card = |card: Card| card.with("extendedAgentCard");
+    let cards = Cards::default().put(ROOT, Page::from(card(Card::rest())).max_age(300)).put_to(
+        "Bearer one",
+        url,
+        Page::from(card(Card::rest().with("streaming"))).max_age(1),
+    );
+    let problem = r#"{"type":"https://a2a-protocol.org/errors/unsupported-operation","status":400,"detail":"no"}"#;
+    let refused =
+        || crate::mock::Answer::new(400, "application/problem+json", crate::mock::MockBody::new().data(problem));
+    let agent = crate::support::agent([refused(), rest_done(), refused(), refused()]);
+    let mut service = guard(layer(&cards), &agent);
+    let doubted = |ended: crate::mock::Ended| assert_eq!(ended.word(), "refused/peer_error");
+    doubted(call(&mut service, by("one", Rest.stream())).await);
+    assert_eq!(call(&mut service, by("one", Rest.send())).await.word(), "success/success");
+    assert_eq!(questions(&cards).len(), 2, "asked for anew");
+    tokio::time::advance(s(2)).await;
+    doubted(call(&mut service, by("one", Rest.stream())).await);
+    assert_eq!(questions(&cards).len(), 3, "stale");
+    doubted(call(&mut service, by("one", Rest.stream())).await);
+    assert_eq!(questions(&cards).len(), 3, "within the interval");
+}
+
+/// What was asked for by an older public card does not stand in for a newer one.
+#[tokio::test(start_paused = true)]
+async fn an_answer_that_comes_late_is_not_a_newer_cards() {
+    let cards = extended(Page::result(&fuller().json()).after(s(3)));
+    let store = cards.store();
+    let layer = CardConsistencyLayer::new(store.clone()).extended_card(true);
+    let agent = crate::support::agent([crate::support::done(), crate::support::done()]);
+    let (mut first, mut second) = (guard(layer.clone(), &agent), guard(layer, &agent));
+    let early = tokio::spawn(async move { call(&mut first, by("one", V1.send())).await.word() });
+    tokio::time::sleep(s(1)).await;
+    store.put(&TARGET.parse().unwrap(), public().version("2").json().into()).await.unwrap();
+    assert_eq!(call(&mut second, by("one", V1.send())).await.word(), "success/success");
+    assert_eq!(early.await.unwrap(), "success/success");
+    assert_eq!(questions(&cards).len(), 2, "asked again");
+}
+
 #[tokio::test(start_paused = true)]
 async fn what_is_forgotten_is_forgotten_with_it() {
     let cards = extended(Page::result(&fuller().json()));
@@ -399,15 +535,16 @@ async fn agents_that_differ_in_the_query_have_each_their_own() {
     let at = |agent: u8| format!("{TARGET}?agent={agent}");
     let own =
         |agent: u8| Page::result(&Card::default().at(&at(agent)).with("streaming").with("extendedAgentCard").json());
-    let both = Card::default().at(&at(7)).at(&at(8)).with("extendedAgentCard");
-    let cards = Cards::of(Page::from(both).max_age(300));
+    let all = Card::default().at(TARGET).at(&at(7)).at(&at(8)).with("extendedAgentCard");
+    let cards = Cards::of(Page::from(all).max_age(300)).put_to("Bearer one", TARGET, Page::result(&fuller().json()));
     let cards = cards.put_to("Bearer one", &at(7), own(7)).put_to("Bearer one", &at(8), own(8));
-    let agent = crate::support::agent((0..4).map(|_| streamed()));
+    let agent = crate::support::agent((0..6).map(|_| streamed()));
     let mut service = guard(layer(&cards), &agent);
-    for asked in [7, 8, 7, 8] {
+    for asked in [TARGET, &at(7), &at(8), TARGET, &at(7), &at(8)] {
         let mut request = by("one", V1.stream());
-        *request.uri_mut() = at(asked).parse().unwrap();
-        assert_eq!(call(&mut service, request).await.word(), "success/success", "agent {asked}");
+        *request.uri_mut() = asked.parse().unwrap();
+        assert_eq!(call(&mut service, request).await.word(), "success/success", "{asked}");
     }
-    assert_eq!(questions(&cards).iter().map(|asked| asked.url.clone()).collect::<Vec<_>>(), [at(7), at(8)]);
+    let asked = questions(&cards).iter().map(|asked| asked.url.clone()).collect::<Vec<_>>();
+    assert_eq!(asked, [TARGET.to_owned(), at(7), at(8)]);
 }

@@ -43,6 +43,11 @@ impl Page {
         Self { body: body.into(), ..Self::status(200) }.header("content-type", media)
     }
 
+    /// The same with another status.
+    pub(crate) fn under(self, status: u16) -> Self {
+        Self { status, ..self }
+    }
+
     pub(crate) fn header(mut self, name: &'static str, value: impl Into<String>) -> Self {
         self.headers.push((name, value.into()));
         self
