@@ -217,6 +217,22 @@ mod tests {
     }
 
     #[test]
+    fn data_is_json_and_of_a_file_without_a_type_nobody_knows() {
+        let card = card(r#""application/json""#, "", "");
+        for (part, expected) in [
+            (r#"{"data":{"a":[1]}}"#, true),
+            (r#"{"kind":"data","data":[]}"#, true),
+            (r#"{"url":"https://x"}"#, false),
+            (r#"{"raw":"AA=="}"#, false),
+            (r#"{"kind":"file","file":{"uri":"https://x"}}"#, false),
+            (r#"{"text":"x"}"#, false),
+        ] {
+            let params = format!(r#"{{"message":{{"parts":[{part}]}}}}"#);
+            assert_eq!(listed(&card, None, &params), expected, "{part}");
+        }
+    }
+
+    #[test]
     fn a_skills_own_modes_count_for_it() {
         let skills = r#"{"id":"see","inputModes":["image/png"]},{"id":"read"}"#;
         let card = card(r#""text/plain""#, r#""text""#, skills);

@@ -131,3 +131,28 @@ pub(crate) fn rewritten(
     parts.path_and_query = Some(PathAndQuery::try_from(target).map_err(|_| unusable())?);
     Uri::from_parts(parts).map_err(|_| unusable())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_segment_behind_the_base_is_a_tenant() {
+        for (prefix, base, tenant) in [
+            ("/acme", "", Some("acme")),
+            ("/acme", "/", Some("acme")),
+            ("/agents/acme", "/agents", Some("acme")),
+            ("/agents/acme", "/agents/", Some("acme")),
+            ("", "", None),
+            ("/", "", None),
+            ("/acme/more", "", None),
+            ("/acme/", "", None),
+            ("/v1", "", None),
+            ("/agents/v1", "/agents", None),
+            ("/other/acme", "/agents", None),
+            ("/agentsacme", "/agents", None),
+        ] {
+            assert_eq!(tenant_of(prefix, base), tenant, "{prefix} below {base}");
+        }
+    }
+}

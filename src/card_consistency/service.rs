@@ -427,3 +427,17 @@ fn complete<B>(request: &mut Request<B>, call: &mut Call, origin: Option<&Uri>) 
     go_to(request, call, uri);
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_lacks_scheme_or_authority_is_relative() {
+        for (uri, expected) in
+            [("https://agent.example.com/a2a", false), ("/a2a", true), ("*", true), ("agent.example.com:443", true)]
+        {
+            assert_eq!(is_relative(&uri.parse().unwrap()), expected, "{uri}");
+        }
+    }
+}

@@ -3,19 +3,20 @@
 use std::sync::Arc;
 
 use a2a_guard::{
-    ProtocolVersion,
+    CallLayer, ProtocolVersion,
     card_consistency::{
-        Authority, AuthorityCondition, CardConsistencyLayer, CardKeyRef, CardStore, TransportProof, VerifiedTransport,
+        Authority, AuthorityCondition, AuthorityGap, CardConsistencyLayer, CardKeyRef, CardStore, TransportProof,
+        VerifiedTransport,
     },
 };
 use bytes::Bytes;
 use http::{HeaderMap, Request, Uri};
 use http_body_util::Full;
 use tokio::time::Instant;
-use tower::ServiceExt;
+use tower::{Layer, ServiceExt};
 
 use crate::{
-    mock::{Answer, Dialect, s},
+    mock::{Answer, Dialect, MockBody, s},
     support::{Card, Cards, Page, agent, call, guard, streamed, willing},
 };
 
@@ -67,6 +68,7 @@ async fn all_conditions_together_make_authority() {
     assert!(authority.is_authoritative() && authority.gaps().is_empty());
     let other = report_for(&store, ProtocolVersion::V0_3);
     assert_eq!(other.to_string(), "a hint: version_differs");
+    assert_eq!(other.gaps(), [AuthorityGap::VersionDiffers]);
     assert!(!other.holds(AuthorityCondition::Version) && other.holds(AuthorityCondition::Probe));
     // 300 s from the fetch, whatever traffic there was.
     tokio::time::advance(s(300)).await;
@@ -137,4 +139,33 @@ async fn no_card_no_report() {
     let store = Arc::new(Cards::default().store());
     let (target, none) = (target(), HeaderMap::new());
     assert!(!store.note_probe(&CardKeyRef::new(&target, &none), true));
+}
+
+/// Whatever stands below, only what comes in pieces of an event stream shows that the agent streams.
+#[tokio::test(start_paused = true)]
+async fn a_stream_is_seen_by_its_first_event() {
+    let pieces = |data: &'static str| MockBody::new().wait(s(0)).data(data);
+    let whole = |data: &'static str| MockBody::new().data(data);
+    let sse = "text/event-stream";
+    for (request, status, media, body, seen) in [
+        (V1.stream(), 200, sse, pieces("data: {}\n\n"), true),
+        (V1.stream(), 200, "application/grpc", pieces("\0\0\0\0\0"), true),
+        (V1.stream(), 200, sse, pieces(": be patient\n\n").data("data: {}\n\n"), true),
+        (V1.stream(), 200, sse, pieces(": be patient\n\n"), false),
+        (V1.stream(), 200, sse, pieces(""), false),
+        (V1.stream(), 200, sse, MockBody::new().wait(s(0)).trailers("a", "b"), false),
+        (V1.stream(), 200, sse, whole("data: {}\n\n"), false),
+        (V1.stream(), 200, "application/json", pieces("{}"), false),
+        (V1.stream(), 202, sse, pieces("data: {}\n\n"), false),
+        (V1.send(), 200, sse, pieces("data: {}\n\n"), false),
+    ] {
+        let store = Cards::of(Page::from(Card::streaming()).max_age(300)).store();
+        let what = format!("{status} {media} {body:?}");
+        let agent = agent([Answer::new(status, media, body)]);
+        let layer = CardConsistencyLayer::new(store.clone());
+        call(&mut CallLayer::new().layer(layer.layer(agent)), request).await;
+        let (target, none) = (target(), HeaderMap::new());
+        let card = store.peek(&CardKeyRef::new(&target, &none)).unwrap();
+        assert_eq!(card.was_seen_to_stream(), seen, "{what}");
+    }
 }

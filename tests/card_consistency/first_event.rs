@@ -78,6 +78,17 @@ async fn only_streams_are_bounded_by_it() {
     assert!(agent.requests().pop().unwrap().extensions().get::<LimitOverrides>().is_none());
 }
 
+/// A call that only repeats another one is bounded no less.
+#[tokio::test(start_paused = true)]
+async fn each_stream_of_a_handle_is_bounded_by_it() {
+    let agent = agent((0..4).map(|_| Answer::sse(MockBody::new().hang())));
+    let mut service = guard(heeding(&stating(r#"{"firstEventTimeout":90}"#)), &agent);
+    for _ in 0..4 {
+        let ended = call(&mut service, V1.stream()).await;
+        assert_eq!(ended.fate(), ("timeout/first_event".into(), s(90)));
+    }
+}
+
 /// Two layers over one store read the card each in its own way.
 #[tokio::test(start_paused = true)]
 async fn one_layers_reading_is_not_anothers() {

@@ -314,6 +314,14 @@ async fn a_gateways_card_leads_to_the_interface() {
         let (ended, sent) = through(CardConsistencyLayer::new(cards.store()).resolver(route), framed("GetTask")).await;
         assert_eq!(ended.word(), "success/success", "{url}");
         assert_eq!(sent.unwrap().uri().to_string(), format!("{scheme}://grpc.example.net:50051/{V1}/GetTask"));
+        // What stands in front of the service is the gateway's.
+        let mut behind = framed("GetTask");
+        *behind.uri_mut() = format!("{HOST}/agents/7/{V1}/GetTask").parse().unwrap();
+        let urls = UrlPolicy::strict().allow_other_origin(Origin::parse("https://grpc.example.net:50051").unwrap());
+        let route = Route::new(cards.store(), format!("{HOST}/agents/7").parse().unwrap()).urls(urls);
+        let (ended, sent) = through(CardConsistencyLayer::new(cards.store()).resolver(route), behind).await;
+        assert_eq!(ended.word(), "success/success", "{url}");
+        assert_eq!(sent.unwrap().uri().to_string(), format!("{scheme}://grpc.example.net:50051/{V1}/GetTask"));
     }
 }
 

@@ -68,6 +68,7 @@ async fn a_card_counts_for_all_bindings_or_for_none() {
     assert!(ended.word().starts_with("card/"), "{}", ended.word());
     let rest = at(Rest.send(), "https://agent.example.com/a2a/message:send");
     assert_eq!(call(&mut service, rest).await.word(), "success/success");
+    assert_eq!(cards.count(), 1, "what the first found is kept for the second");
 }
 
 /// They find the same card, and are not the same place.
@@ -80,6 +81,15 @@ async fn a_call_does_not_pass_for_one_that_passed_before_it() {
         let mut service = guard(layer(&cards), &agent);
         assert_eq!(call(&mut service, V1.send()).await.word(), "success/success");
         assert_eq!(call(&mut service, at(V1.send(), uri)).await.word(), fresh, "{uri} after another call");
+    }
+    let card = || Card::default().interface("https://agent.example.com/a2a", "HTTP+JSON", "1.0");
+    let good = "https://agent.example.com/a2a/message:send";
+    for uri in ["https://agent.example.com/a2a//message:send", "https://user:pw@agent.example.com/a2a/message:send"] {
+        let fresh = through(layer(&Cards::of(card())), at(Rest.send(), uri)).await.0.word();
+        let agent = crate::support::agent([crate::support::rest_done(), crate::support::rest_done()]);
+        let mut service = guard(layer(&Cards::of(Page::from(card()).max_age(300))), &agent);
+        assert_eq!(call(&mut service, at(Rest.send(), good)).await.word(), "success/success");
+        assert_eq!(call(&mut service, at(Rest.send(), uri)).await.word(), fresh, "{uri} after another call");
     }
 }
 

@@ -156,3 +156,21 @@ async fn a_tenant_in_the_path_is_kept() {
     assert_eq!(ended.word(), "card/tenant_mismatch");
     assert!(sent.is_none());
 }
+
+/// Whatever else stands there is of the base that was called, and not of the interface.
+#[tokio::test(start_paused = true)]
+async fn a_path_that_is_no_tenants_ends_at_the_base() {
+    let rest = |version| Card::default().interface("https://agent.example.com/rest", "HTTP+JSON", version);
+    for (card, version, path, expected) in [
+        (rest("1.0"), "1.0", "/acme/message:send", "/rest/message:send"),
+        (rest("1.0"), "1.0", "/acme/more/message:send", "/rest/message:send"),
+        (rest("0.3"), "0.3", "/acme/v1/message:send", "/rest/v1/message:send"),
+        (rest("0.3").tenant("acme"), "0.3", "/acme/v1/message:send", "/rest/v1/message:send"),
+    ] {
+        let mut request = at(Rest.send(), &format!("https://agent.example.com{path}"));
+        request.headers_mut().insert("a2a-version", version.parse().unwrap());
+        let (ended, sent) = through(routed(&Cards::default().put(ROOT, card)), request).await;
+        let sent = sent.unwrap_or_else(|| panic!("{path} {version}: {ended:?}"));
+        assert_eq!(sent.uri().path(), expected, "{path} {version}");
+    }
+}
