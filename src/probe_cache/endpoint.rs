@@ -262,3 +262,125 @@ impl Doubts {
         self.wait_until = now.saturating_add(pause);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use http::{HeaderMap, Method, Uri};
+
+    use super::*;
+    use crate::{
+        call::{Binding, Call},
+        error::{CallError, Failure},
+        outcome::{Class, OutcomeKind},
+        probe_cache::verdict,
+    };
+
+    const TERMS: Terms = Terms { trust: 300_000, jitter: 0.0, back_off: 5_000, max_back_off: 60_000 };
+
+    /// A probe by this caller.
+    fn by(credential: u64) -> Arc<Probe> {
+        let uri = Uri::from_static("https://agent.example.com/a2a");
+        let call = Call::new().with_binding(Binding::JsonRpc);
+        Arc::new(Probe::of(&call, &Method::POST, &uri, &HeaderMap::new(), &[], credential).unwrap())
+    }
+
+    /// A page, as it is shown to this caller.
+    fn page(credential: u64) -> Verdict {
+        let mut failure = Failure::new(OutcomeKind::Refused, Class::EndpointNotFound, "", Call::new(), Duration::ZERO);
+        failure.never_sent = false;
+        verdict::of_task_probe(Err(&CallError::new(failure)), credential)
+    }
+
+    const UNKNOWN: Verdict = Verdict::Unknown { wait: None };
+
+    fn endpoint(notes: impl IntoIterator<Item = (u64, Verdict, Millis)>) -> Endpoint {
+        let endpoint = Endpoint::new(TERMS);
+        for (credential, verdict, at) in notes {
+            endpoint.note(&verdict, &by(credential), 0.0, at);
+        }
+        endpoint
+    }
+
+    fn word(endpoint: &Endpoint, credential: u64, now: Millis) -> &'static str {
+        match endpoint.standing(credential, now) {
+            Standing::Go => "go",
+            Standing::Probe => "probe",
+            Standing::Refuse(_) => "refuse",
+        }
+    }
+
+    /// After so many probes in a row that prove nothing, it is this long until the next.
+    #[test]
+    fn a_success_ends_a_row_of_failures() {
+        let failed = || endpoint([(1, UNKNOWN, 0), (1, UNKNOWN, 5_000), (1, UNKNOWN, 15_000)]);
+        let next = |endpoint: &Endpoint, at: Millis| {
+            endpoint.note(&UNKNOWN, &by(1), 0.0, at);
+            (1..).find(|pause| word(endpoint, 1, at + pause * 1_000) == "probe").unwrap()
+        };
+        assert_eq!(next(&failed(), 35_000), 40);
+        let by_a_probe = failed();
+        by_a_probe.note(&Verdict::Proved, &by(1), 0.0, 35_000);
+        assert_eq!(next(&by_a_probe, 335_000), 5);
+        let by_a_call = failed();
+        by_a_call.succeed(by_a_call.look().generation(), 15_001);
+        assert_eq!(word(&by_a_call, 1, 15_002), "go");
+        assert_eq!(next(&by_a_call, 335_000), 5);
+    }
+
+    /// Also after what was known of it was taken back; a call that looked before that renews nothing.
+    #[test]
+    fn a_success_renews_trust_that_was_given_again() {
+        let again = endpoint([(1, Verdict::Proved, 0), (1, page(1), 10_000), (1, Verdict::Proved, 20_000)]);
+        let before = Endpoint::new(TERMS).look().generation();
+        again.succeed(before, 100_000);
+        assert_eq!(again.look().until(), 320_000);
+        again.succeed(again.look().generation(), 100_000);
+        assert_eq!(again.look().until(), 400_000);
+    }
+
+    #[test]
+    fn nobody_knows_and_it_is_too_soon_to_ask_whoever_asks() {
+        let unknown = endpoint([(1, UNKNOWN, 0)]);
+        for credential in [1, 2] {
+            assert_eq!(word(&unknown, credential, 4_999), "go");
+            assert_eq!(word(&unknown, credential, 5_000), "probe");
+        }
+        assert_eq!(unknown.state(4_999), EndpointState::Unknown);
+    }
+
+    #[test]
+    fn it_is_distrusted_for_as_long_as_that_holds() {
+        let distrusted = endpoint([(1, page(1), 0)]);
+        let lasts = Duration::from_millis(1);
+        assert_eq!(distrusted.state(4_999), EndpointState::Distrusted { lasts });
+        assert_eq!(distrusted.state(5_000), EndpointState::Unknown);
+    }
+
+    /// What one caller is shown is that one's: each of the next few may ask once, and no more of them.
+    #[test]
+    fn second_opinions_are_few_and_one_for_each_caller() {
+        let asked = endpoint([(0, page(0), 0)]);
+        assert_eq!((word(&asked, 0, 1), word(&asked, 1, 1)), ("refuse", "probe"));
+        for credential in 1..8 {
+            assert_eq!(word(&asked, credential, 1), "probe");
+            asked.note(&UNKNOWN, &by(credential), 0.0, 1);
+            assert_eq!(word(&asked, credential, 1), "go", "it has asked");
+            assert_eq!(word(&asked, 1, 1), "go", "and so has the first of them");
+        }
+        assert_eq!(word(&asked, 8, 1), "go", "there were enough");
+        assert_eq!(word(&asked, 0, 1), "refuse");
+        // When it is time again, all of it begins anew.
+        let later = 1_000_000;
+        asked.note(&page(0), &by(0), 0.0, later);
+        assert_eq!((word(&asked, 1, later), word(&asked, 0, later)), ("probe", "refuse"));
+    }
+
+    /// Of what was held against a caller, its own newer probe is the end; others' are not.
+    #[test]
+    fn a_newer_probe_of_ones_own_counts() {
+        let own = endpoint([(1, page(1), 0), (1, UNKNOWN, 5_000)]);
+        assert_eq!(word(&own, 1, 5_001), "go");
+        let anothers = endpoint([(1, page(1), 0), (2, UNKNOWN, 1)]);
+        assert_eq!(word(&anothers, 1, 2), "refuse");
+    }
+}
