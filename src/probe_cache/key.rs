@@ -288,6 +288,7 @@ mod tests {
             (send(), send().with_tenant("t"), false),
             (send(), send().with_binding(Binding::HttpJson), false),
             (send().with_version(ProtocolVersion::V1_0), send().with_version(ProtocolVersion::V0_3), false),
+            (send().with_version(ProtocolVersion::V1_0), send(), false),
             (send(), skilled(), false),
             (skilled(), skilled(), true),
             (skilled(), skilled().with_region("us"), false),
@@ -311,6 +312,17 @@ mod tests {
             [(of(&["a"]), of(&["a"]), true), (of(&["a"]), of(&["b"]), false), (of(&["a"]), of(&["a", "b"]), false)]
         {
             assert_eq!(same((url, &send(), &one), (url, &send(), &other)), expected);
+        }
+    }
+
+    #[test]
+    fn bindings_and_versions_are_told_apart() {
+        let bindings = [None, Some(Binding::JsonRpc), Some(Binding::HttpJson), Some(Binding::Grpc)];
+        let versions = [None, Some((0, 0)), Some((0, 1)), Some((0, 3)), Some((1, 0)), Some((1, 3)), Some((2, 0))];
+        let versions = versions.map(|version| version.map(|(major, minor)| ProtocolVersion::new(major, minor)));
+        let all = || bindings.into_iter().flat_map(|binding| versions.map(|version| (binding, version)));
+        for (one, other) in all().flat_map(|one| all().map(move |other| (one, other))) {
+            assert_eq!(dialect(one.0, one.1) == dialect(other.0, other.1), one == other, "{one:?} {other:?}");
         }
     }
 

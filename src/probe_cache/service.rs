@@ -216,3 +216,17 @@ fn unavailable(call: &Call, lasts: Duration, said: Option<Box<PeerError>>) -> Ca
     failure.seen.retry_after = Some(lasts);
     CallError::new(failure)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_lacks_scheme_or_authority_is_relative() {
+        for (uri, expected) in
+            [("https://agent.example.com/a2a", false), ("/a2a", true), ("*", true), ("agent.example.com:443", true)]
+        {
+            assert_eq!(is_relative(&uri.parse().unwrap()), expected, "{uri}");
+        }
+    }
+}

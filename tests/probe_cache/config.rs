@@ -9,9 +9,11 @@ use crate::{
 
 type Set = fn(ProbeCacheBuilder) -> ProbeCacheBuilder;
 
+const CENTURY: std::time::Duration = s(100 * 365 * 86_400);
+
 #[test]
 fn of_the_layer() {
-    let rows: [(Set, &str); 12] = [
+    let rows: [(Set, &str); 14] = [
         (|b| b.trust(std::time::Duration::ZERO), "trust is below 1 ms"),
         (|b| b.wait(std::time::Duration::ZERO), "wait is below 1 ms"),
         (|b| b.probe_timeout(std::time::Duration::ZERO), "probe_timeout is below 1 ms"),
@@ -29,19 +31,25 @@ fn of_the_layer() {
             |b| b.origin("/a2a".parse().unwrap()),
             "origin needs a scheme and an authority: https://agent.example.com, say",
         ),
+        (
+            |b| b.origin("agent.example.com:443".parse().unwrap()),
+            "origin needs a scheme and an authority: https://agent.example.com, say",
+        ),
         (|b| b.refresh_ahead(std::time::Duration::ZERO), "refresh_ahead is below 1 ms"),
+        (|b| b.trust(CENTURY + ms(1)), "trust is longer than a century, which is no bound"),
     ];
     let agent = Agent::willing();
     for (set, expected) in rows {
         let error = set(builder(&agent)).build().unwrap_err();
         assert_eq!(error.to_string(), expected);
-        assert!(expected.starts_with(error.setting()));
+        assert_eq!(Some(error.setting()), expected.split(' ').next());
     }
     for set in [(|b| b.message_probe()) as Set, |b| b.refresh_ahead(s(1))] {
         let error = set(ProbeCacheLayer::without_probes()).build().unwrap_err();
         assert!(error.to_string().ends_with("needs a client to probe with: use ProbeCacheLayer::builder"), "{error}");
     }
     assert!(builder(&agent).trust(HOUR).jitter(0.0).wait(ms(1)).back_off(s(1), s(1)).build().is_ok());
+    assert!(builder(&agent).trust(CENTURY).build().is_ok());
 }
 
 #[test]
@@ -57,4 +65,7 @@ fn of_the_handle() {
     for (set, expected) in rows {
         assert_eq!(set(SkillAvailability::builder()).build().unwrap_err().to_string(), expected);
     }
+    let least = SkillAvailability::builder().ttl(ms(1)).unavailable_for(ms(1)).capacity(1);
+    assert!(least.clone().shared_queue(1).build().is_ok());
+    assert!(least.shared_queue(tokio::sync::Semaphore::MAX_PERMITS).build().is_ok());
 }

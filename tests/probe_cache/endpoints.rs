@@ -1,11 +1,12 @@
 //! Unknown, probing, trusted, distrusted: each way from one to the other, and when.
 
 use a2a_guard::probe_cache::EndpointState;
+use http_body_util::BodyExt;
 use tokio::time::{Instant, advance};
 
 use crate::{
     mock::{Answer, Dialect, ms, s},
-    support::{Agent, builder, call, does, guard, html, no_task, refused_probe, stale, usual},
+    support::{Agent, begun, builder, call, does, guard, html, no_task, refused_probe, stale, usual},
 };
 
 use Dialect::{Rest, V1};
@@ -222,6 +223,36 @@ async fn a_trusted_endpoint_that_is_gone_is_probed_again_but_not_by_each_call() 
     assert_eq!(agent.probes(), 1, "that one raised the doubt");
     assert_eq!(call(&mut service, V1.send()).await.word(), "stale/endpoint_not_conforming");
     assert_eq!(agent.probes(), 2);
+}
+
+/// Operations that an agent need not have say nothing of its endpoint.
+#[tokio::test(start_paused = true)]
+async fn an_operation_that_is_not_there_is_no_missing_endpoint() {
+    let to_task = |method: &str| V1.rpc(method, r#""id":"task-1""#);
+    for (request, probes) in [(to_task("CancelTask"), 1), (to_task("ListTasks"), 1), (V1.get(), 2), (V1.send(), 2)] {
+        let agent = Agent::willing();
+        let (mut service, _layer) = usual(&agent);
+        assert_eq!(call(&mut service, V1.send()).await.word(), "success/success");
+        advance(s(6)).await;
+        agent.change(|asked| if asked.is_probe() { no_task(asked) } else { html(404) });
+        assert_eq!(call(&mut service, request).await.word(), "refused/endpoint_not_found");
+        call(&mut service, V1.send()).await;
+        assert_eq!(agent.probes(), probes);
+    }
+}
+
+/// That a stream begins well shows what is spoken there, long before it ends.
+#[tokio::test(start_paused = true)]
+async fn the_first_event_of_a_stream_is_proof() {
+    let agent = Agent::new(|asked| match asked.is_probe() {
+        true => Answer::new(500, "text/plain", crate::mock::MockBody::new()),
+        false => Answer::sse(crate::mock::MockBody::new().data(V1.task_event("WORKING")).hang()),
+    });
+    let (mut service, layer) = usual(&agent);
+    let mut response = begun(&mut service, V1.stream()).await.await.unwrap();
+    assert!(response.body_mut().frame().await.unwrap().unwrap().is_data());
+    assert!(matches!(layer.endpoints()[0].state, EndpointState::Trusted { .. }));
+    drop(response);
 }
 
 #[tokio::test(start_paused = true)]

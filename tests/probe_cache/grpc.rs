@@ -1,7 +1,7 @@
 //! The same over gRPC.
 
-use a2a_guard::probe_cache::EndpointState;
 use a2a_guard::wire::grpc::encode::Message;
+use a2a_guard::{card_consistency::CardStore, probe_cache::EndpointState};
 use http::{HeaderValue, Request, Version};
 use http_body_util::Full;
 
@@ -275,4 +275,17 @@ fn agent_at(path: &'static str) -> Agent {
             answer(ok(&[dialect::task(COMPLETED)]))
         }
     })
+}
+
+/// Kept for the agent's base, in front of the service.
+#[tokio::test(start_paused = true)]
+async fn the_card_that_a_call_went_by_is_doubted_with_the_skill() {
+    const CARD: &str = r#"{"name":"A","description":"d","version":"1","supportedInterfaces":[{"url":"https://agent.example.com","protocolBinding":"GRPC","protocolVersion":"1.0"}],"capabilities":{},"defaultInputModes":["text/plain"],"defaultOutputModes":["text/plain"],"skills":[{"id":"s","name":"S","description":"s","tags":["t"]}]}"#;
+    let agent = Agent::new(|asked| if asked.is_probe() { not_found() } else { unsupported("eu") });
+    let cards = CardStore::builder::<_, Full<bytes::Bytes>, _>(agent.clone()).build().unwrap();
+    cards.put(&"https://agent.example.com".parse().unwrap(), CARD.into()).await.unwrap();
+    let layer = builder(&agent).cards(cards.clone()).build().unwrap();
+    let ended = call(&mut guard(&layer, &agent), skilled(dialect::send())).await;
+    assert_eq!(ended.word(), "stale/skill_unavailable");
+    assert!(cards.snapshot()[0].distrusted);
 }

@@ -103,5 +103,6 @@ fn keys_read_well() {
     assert_eq!(key.clone().in_region("eu").to_string(), r"translate\n at https://agent.example.com:8443 in eu");
     assert_eq!(key.clone().in_region(""), key);
     assert_eq!((key.skill(), key.region()), ("translate\n", None));
+    assert_eq!(key.clone().in_region("eu").region(), Some("eu"));
     assert!(SkillKey::of(&"/relative".parse().unwrap(), "s").is_err());
 }

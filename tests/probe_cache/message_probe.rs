@@ -142,6 +142,21 @@ async fn codes_of_servers_speak_of_the_card() {
     assert_eq!(once(&agent, V1).await, stale);
 }
 
+/// Without credentials that count, it does not matter what else is said.
+#[tokio::test(start_paused = true)]
+async fn a_refusal_of_the_credentials_proves_nothing() {
+    let agent = Agent::new(move |asked| match is_probes(asked) {
+        true => {
+            let body = r#"{"jsonrpc":"2.0","id":"a2a-guard-probe","error":{"code":-32004,"message":"no"}}"#;
+            Answer::new(401, "application/json", crate::mock::MockBody::new().data(body))
+        }
+        false => Answer::json(V1.error(-32603)),
+    });
+    let layer = builder(&agent).message_probe().build().unwrap();
+    assert_eq!(call(&mut guard(&layer, &agent), V1.send()).await.word(), "refused/peer_error");
+    assert_eq!(layer.endpoints()[0].state, a2a_guard::probe_cache::EndpointState::Unknown);
+}
+
 const CARD: &str = r#"{"name":"A","description":"d","version":"1","supportedInterfaces":[{"url":"https://agent.example.com/a2a","protocolBinding":"JSONRPC","protocolVersion":"1.0"}],"capabilities":{},"defaultInputModes":["text/plain"],"defaultOutputModes":["text/plain"],"skills":[{"id":"s","name":"S","description":"s","tags":["t"]}]}"#;
 
 fn cards_of(agent: &Agent) -> a2a_guard::card_consistency::CardStore {

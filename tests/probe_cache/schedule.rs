@@ -46,6 +46,38 @@ async fn no_call_waits_at_an_endpoint_in_use() {
     assert!(agent.asked().iter().filter(|asked| asked.is_probe()).all(|asked| asked.header("authorization").is_some()));
 }
 
+/// It is looked often enough for an interval that is short.
+#[tokio::test(start_paused = true)]
+async fn nor_where_it_begins_shortly_before() {
+    let agent = unproving();
+    let layer = builder(&agent).jitter(0.0).refresh_ahead(s(4)).build().unwrap();
+    let mut service = guard(&layer, &agent);
+    let started = Instant::now();
+    let mut waited = 0;
+    while started.elapsed() < s(1200) {
+        waited += u32::from(call(&mut service, V1.send()).await.elapsed > s(0));
+        sleep(s(1)).await;
+    }
+    assert_eq!(waited, 1, "the first call alone");
+}
+
+/// A runtime ends, and with it the task; the next one has its own.
+#[test]
+fn it_runs_in_whichever_runtime_is_left() {
+    let agent = unproving();
+    let layer = builder(&agent).jitter(0.0).refresh_ahead(s(40)).build().unwrap();
+    let mut service = guard(&layer, &agent);
+    for round in 1..=2 {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();
+        runtime.block_on(async {
+            layer.forget_endpoints(V1.send().uri());
+            call(&mut service, V1.send()).await;
+            sleep(s(270)).await;
+        });
+        assert_eq!(agent.probes(), 2 * round, "the first, and one ahead");
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn one_that_nobody_calls_is_left_alone() {
     let agent = unproving();

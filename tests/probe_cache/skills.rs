@@ -1,10 +1,15 @@
 //! Availability is written by calls that go well, and dropped by refusals that are about the skill.
 
-use a2a_guard::probe_cache::{Availability, ProbeCacheLayer, SkillAvailability};
+use a2a_guard::{
+    CallLayer, TerminalStateLayer,
+    card_consistency::CardStore,
+    probe_cache::{Availability, ProbeCacheLayer, SkillAvailability},
+};
 use bytes::Bytes;
 use http::Request;
 use http_body_util::Full;
 use tokio::time::advance;
+use tower::Layer;
 
 use crate::{
     mock::{Answer, Dialect, MockBody, Notes, ms, s},
@@ -246,8 +251,47 @@ async fn other_failures_say_nothing_of_the_skill() {
         agent.change(move |_| answer());
         assert_eq!(call(&mut service, translate()).await.word(), word);
         assert_eq!(skills.stats().invalidations, 0, "{word}");
+        // Nor do they to a stream.
+        assert_eq!(call(&mut service, skilled(V1.stream())).await.word(), word);
+        assert_eq!(skills.stats().invalidations, 0, "{word} to a stream");
     }
 }
+
+/// A layer further in that spares a call tells of what it has seen, not of another refusal.
+#[tokio::test(start_paused = true)]
+async fn what_is_only_remembered_is_not_learnt_again() {
+    let agent = Agent::willing();
+    let inner = SkillAvailability::builder().unavailable_for(s(10)).build().unwrap();
+    let inner = builder(&agent).availability(inner).build().unwrap();
+    let outer = builder(&agent).build().unwrap();
+    let ending = TerminalStateLayer::builder().observe(Notes::default()).build().unwrap();
+    let mut service = CallLayer::new().layer(outer.layer(inner.layer(ending.layer(agent.clone()))));
+    agent.change(|asked| if asked.is_probe() { no_task(asked) } else { not_here() });
+    for _ in 0..3 {
+        assert_eq!(call(&mut service, translate()).await.word(), "stale/skill_unavailable");
+    }
+    assert_eq!(agent.counts().1, 1);
+    assert_eq!(outer.availability().stats().invalidations, 1);
+}
+
+/// The card says that the skill is where it is not, or that the agent streams: it is read anew.
+#[tokio::test(start_paused = true)]
+async fn the_card_that_a_call_went_by_is_doubted_with_the_skill() {
+    for (request, answer, doubted) in [
+        (translate(), not_here as Answering, true),
+        (skilled(V1.stream()), || unsupported(), true),
+        (translate(), || Answer::json(V1.error(-32603)), false),
+    ] {
+        let agent = Agent::called(move |_| answer());
+        let cards = CardStore::builder::<_, Full<Bytes>, _>(agent.clone()).build().unwrap();
+        cards.put(&"https://agent.example.com/a2a".parse().unwrap(), CARD.into()).await.unwrap();
+        let layer = builder(&agent).cards(cards.clone()).build().unwrap();
+        call(&mut guard(&layer, &agent), request).await;
+        assert_eq!(cards.snapshot()[0].distrusted, doubted);
+    }
+}
+
+const CARD: &str = r#"{"name":"A","description":"d","version":"1","supportedInterfaces":[{"url":"https://agent.example.com/a2a","protocolBinding":"JSONRPC","protocolVersion":"1.0"}],"capabilities":{"streaming":true},"defaultInputModes":["text/plain"],"defaultOutputModes":["text/plain"],"skills":[{"id":"s","name":"S","description":"s","tags":["t"]}]}"#;
 
 #[tokio::test(start_paused = true)]
 async fn calls_about_tasks_write_nothing() {

@@ -109,6 +109,51 @@ async fn renewals_are_told_now_and_then() {
     assert!(first.stats().told <= 5, "{}", first.stats().told);
 }
 
+/// A call that began before it was forgotten brings it back nowhere.
+#[tokio::test(start_paused = true)]
+async fn what_was_forgotten_meanwhile_is_not_told() {
+    let fleet = Fleet::new();
+    let ((mut one, first), (_, second)) = (fleet.replica(1, false), fleet.replica(2, false));
+    call(&mut one, translate()).await;
+    settle().await;
+    tokio::time::advance(s(20)).await;
+    fleet.agent.change(|asked| does(asked).after(s(5)));
+    let slow = tokio::spawn(async move { call(&mut one, translate()).await.word() });
+    tokio::time::sleep(s(1)).await;
+    assert!(first.invalidate(&key("translate", "eu")));
+    assert_eq!(slow.await.unwrap(), "success/success");
+    settle().await;
+    assert_eq!((translate_lasts(&first), translate_lasts(&second)), (None, None));
+}
+
+/// Who comes back asks what is known.
+#[tokio::test(start_paused = true)]
+async fn all_that_is_known_can_be_told_again() {
+    struct Asks(std::sync::Mutex<Vec<Change>>);
+    impl Store for Asks {
+        fn serve(self: Arc<Self>, mut link: Link) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+            Box::pin(async move {
+                while link.next().await.is_some() {
+                    *self.0.lock().unwrap() = link.known();
+                }
+            })
+        }
+    }
+    let agent = Agent::willing();
+    let asks = Arc::new(Asks(std::sync::Mutex::default()));
+    let skills = SkillAvailability::builder().unavailable_for(s(10)).store(asks.clone()).build().unwrap();
+    let mut service = guard(&builder(&agent).availability(skills).build().unwrap(), &agent);
+    call(&mut service, translate()).await;
+    settle().await;
+    let available = Change::Available { key: key("translate", "eu"), lasts: s(60) };
+    assert_eq!(*asks.0.lock().unwrap(), [available]);
+    agent.change(|_| not_here());
+    call(&mut service, translate()).await;
+    settle().await;
+    let unavailable = Change::Unavailable { key: key("translate", "eu"), lasts: s(10) };
+    assert_eq!(*asks.0.lock().unwrap(), [unavailable]);
+}
+
 #[tokio::test(start_paused = true)]
 async fn unavailable_counts_where_it_is_switched_on() {
     for (switched_on, expected) in [(true, Availability::Unavailable { lasts: s(10) }), (false, Availability::Unknown)]

@@ -171,6 +171,9 @@ async fn over_http_json() {
         ("a bare 404", page(404, "text/plain", ""), DISPROVED),
         ("a bare 405", page(405, "text/plain", ""), DISPROVED),
         ("HTML", page(200, "text/html", "<html>"), DISPROVED),
+        ("XHTML", page(200, "application/xhtml+xml; charset=utf-8", "<html>"), DISPROVED),
+        ("another document", page(200, "application/xml", "<html>"), UNKNOWN),
+        ("HTML of a proxy", page(502, "text/html", "<html>"), UNKNOWN),
         ("FAILED_PRECONDITION alone", status(400, "FAILED_PRECONDITION", ""), UNKNOWN),
         ("-32008's reason", status(400, "FAILED_PRECONDITION", "EXTENSION_SUPPORT_REQUIRED"), UNKNOWN),
         ("401", status(401, "UNAUTHENTICATED", ""), UNKNOWN),
@@ -206,6 +209,28 @@ async fn a_page_is_held_against_the_caller_who_got_it_until_another_gets_it_too(
     // Two witnesses: nobody else is asked before it is time again.
     assert_eq!(call(&mut service, signed_in("Bearer third")).await.word(), DISPROVED.0);
     assert_eq!(agent.probes(), 4);
+
+    // Who waits for a probe of another's is told of its own.
+    let slow = Agent::new(|asked| match asked.header("authorization") {
+        Some(_) if asked.is_probe() => refused_probe(-32001).after(crate::mock::s(1)),
+        Some(_) => does(asked),
+        None => html(200).after(crate::mock::s(1)),
+    });
+    let (service, _layer) = usual(&slow);
+    let calls = [V1.send(), V1.send(), signed_in("Bearer good")].map(|request| {
+        let mut service = service.clone();
+        tokio::spawn(async move {
+            let ended = call(&mut service, request).await;
+            (ended.word(), ended.elapsed)
+        })
+    });
+    let mut ended = Vec::new();
+    for call in calls {
+        ended.push(call.await.unwrap());
+    }
+    let page = (DISPROVED.0.to_owned(), crate::mock::s(1));
+    assert_eq!(ended, [page.clone(), page, ("success/success".to_owned(), crate::mock::s(2))]);
+    assert_eq!(slow.probes(), 2);
 
     // A typed error is no page, and one witness is enough.
     let agent = Agent::probed(|| refused_probe(-32601));

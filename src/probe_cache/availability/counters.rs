@@ -91,9 +91,33 @@ pub(super) fn read(counter: &AtomicU64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use std::{sync::Arc, thread};
+    use std::{
+        sync::{Arc, Barrier},
+        thread,
+    };
 
     use super::*;
+
+    /// Whatever other tests do meanwhile, these are fewer than there are places.
+    #[test]
+    fn threads_have_places_of_their_own_and_give_them_back() {
+        let barrier = Arc::new(Barrier::new(8));
+        for _ in 0..STRIPES {
+            let threads: Vec<_> = (0..8)
+                .map(|_| {
+                    let barrier = Arc::clone(&barrier);
+                    thread::spawn(move || {
+                        let place = PLACE.with(|place| place.0);
+                        barrier.wait();
+                        place
+                    })
+                })
+                .collect();
+            let mut places: Vec<_> = threads.into_iter().map(|thread| thread.join().unwrap()).collect();
+            places.sort_unstable();
+            assert!(places.windows(2).all(|pair| pair[0] < pair[1]) && places[7] < STRIPES, "{places:?}");
+        }
+    }
 
     /// More threads than there are places, and more than once: none is lost.
     #[test]
