@@ -12,7 +12,7 @@ use http_body_util::Full;
 
 use crate::{
     mock::{Answer, Dialect, Ended, MockBody, s},
-    support::{Card, Cards, agent, call, guard, layer, willing},
+    support::{Card, Cards, Page, agent, call, guard, layer, willing},
 };
 
 use Dialect::V1;
@@ -82,10 +82,11 @@ async fn only_streams_are_bounded_by_it() {
 #[tokio::test(start_paused = true)]
 async fn each_stream_of_a_handle_is_bounded_by_it() {
     let agent = agent((0..4).map(|_| Answer::sse(MockBody::new().hang())));
-    let mut service = guard(heeding(&stating(r#"{"firstEventTimeout":90}"#)), &agent);
+    let card = Card::streaming().states(URI, r#"{"firstEventTimeout":20}"#);
+    let mut service = guard(heeding(&Cards::of(Page::from(card).max_age(300))), &agent);
     for _ in 0..4 {
         let ended = call(&mut service, V1.stream()).await;
-        assert_eq!(ended.fate(), ("timeout/first_event".into(), s(90)));
+        assert_eq!(ended.fate(), ("timeout/first_event".into(), s(20)));
     }
 }
 

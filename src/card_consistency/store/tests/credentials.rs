@@ -163,6 +163,39 @@ async fn a_card_that_becomes_public_is_everybodys_again() {
     assert!(is_held(&store, &bearer("three")));
 }
 
+/// A 304 is about the card that somebody has, whatever it says of caches: nobody else was shown it.
+#[tokio::test(start_paused = true)]
+async fn a_renewal_makes_no_private_card_public() {
+    let agent = Agent::script([
+        Reply::card("a").header("cache-control", "private, max-age=1").header("etag", "\"1\""),
+        Reply::status(304).header("cache-control", "max-age=60"),
+        Reply::card("b").header("cache-control", "private, max-age=60"),
+    ]);
+    let store = agent.store();
+    store.get(bearer("one")).await.unwrap();
+    pass(1).await;
+    assert!(store.get(bearer("one")).await.unwrap().is_private());
+    assert!(is_held(&store, &bearer("one")) && !is_held(&store, &bearer("two")) && !is_held(&store, &ask()));
+    assert_eq!(name(&store, bearer("two")).await, "b");
+}
+
+/// What is learnt later counts for what is held from then on.
+#[tokio::test(start_paused = true)]
+async fn an_agent_may_begin_to_vary_by_more() {
+    let vary = |name, value: &'static str| Reply::card(name).header("vary", value);
+    let agent = Agent::script([
+        vary("a", "A2A-Version").header("cache-control", "max-age=1"),
+        vary("b", "A2A-Version, Authorization").header("cache-control", "max-age=60"),
+    ]);
+    let store = agent.store();
+    let one = || bearer("one").version(ProtocolVersion::V1_0);
+    store.get(one()).await.unwrap();
+    pass(1).await;
+    assert_eq!(name(&store, one()).await, "b");
+    assert!(is_held(&store, &one()) && !is_held(&store, &bearer("two").version(ProtocolVersion::V1_0)));
+    assert!(!is_held(&store, &bearer("one").version(ProtocolVersion::V0_3)));
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_failure_of_the_moment_leaves_the_cards_of_others_alone() {
     let private = |_: &Seen| Reply::card("a").header("cache-control", "private, max-age=60");

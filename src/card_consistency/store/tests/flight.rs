@@ -72,7 +72,9 @@ async fn a_card_is_shared_by_whomever_judges_it_also_where_it_is_not_kept() {
     let reply = Reply::card("a").header("cache-control", "no-store").after(Duration::from_secs(1));
     let agent = Agent::at(SCOPED, move |_| reply.clone());
     let store = agent.store();
-    let results = all(&store, (0..4).map(|rules| ask().judged_by(store.judge(rules)))).await;
+    let version = |number| crate::ProtocolVersion::new(1, number);
+    let asks = (0..4).map(|number| bearer("one").version(version(number)).judged_by(store.judge(number)));
+    let results = all(&store, asks.chain([ask()])).await;
     assert!(results.iter().all(Result::is_ok));
     assert_eq!(agent.count(), 1);
 }

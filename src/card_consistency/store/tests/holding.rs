@@ -213,6 +213,25 @@ async fn a_card_tells_where_it_was_found_and_until_when_it_may_be_used() {
     }
 }
 
+#[tokio::test(start_paused = true)]
+async fn an_extended_card_says_that_it_is_one() {
+    const URL: &str = "https://agent.example.com/a2a/extendedAgentCard";
+    let agent = Agent::new(|seen| match seen.uri.as_str() {
+        SCOPED | URL => Reply::json(card("a").replace("\"streaming\"", "\"extendedAgentCard\":true,\"streaming\"")),
+        _ => Reply::status(404),
+    });
+    let call = ExtendedCall {
+        method: http::Method::GET,
+        uri: Uri::from_static(URL),
+        body: Bytes::new(),
+        binding: crate::call::Binding::HttpJson,
+        version: crate::ProtocolVersion::V1_0,
+    };
+    let held = agent.store().get(bearer("one").extend(move |_| Some(call.clone()))).await.unwrap();
+    assert_eq!((held.location().to_string().as_str(), held.is_extended(), held.is_private()), (URL, true, true));
+    assert!(!held.is_legacy());
+}
+
 /// The locations that stand in a pattern decide what a call is told apart by.
 #[tokio::test(start_paused = true)]
 async fn tenants_share_a_card_whose_location_does_not_depend_on_them() {
