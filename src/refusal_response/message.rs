@@ -62,6 +62,7 @@ mod tests {
                 let whole = cut.strip_suffix('…').unwrap_or(&cut);
                 assert!(text.starts_with(whole) && whole.len() <= MAX, "{text}");
                 assert_eq!(whole.len() == text.len(), text.len() <= MAX, "{text}");
+                assert_eq!(whole.len() == cut.len(), text.len() <= MAX, "{text}");
                 assert!(whole.len() + 3 >= MAX.min(text.len()), "{text}");
             }
         }

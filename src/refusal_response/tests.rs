@@ -375,6 +375,45 @@ fn a_refusal_that_was_cut_is_said_again_as_it_was_understood() {
     assert_eq!(read.message, "no\\nsuch task");
 }
 
+/// Also over gRPC, where nothing but the status of HTTP was understood.
+#[test]
+fn a_refusal_over_grpc_keeps_its_code_or_gets_one() {
+    let call = call(Binding::Grpc, ProtocolVersion::V1_0, Operation::GetTask);
+    let grpc_status = |error: CallError| {
+        let (head, _) = Problem::of(&error.clone().into()).response(&asked(&call).form(&error)).into_parts();
+        head.headers["grpc-status"].to_str().unwrap().to_owned()
+    };
+    for (status, code) in [(401, "16"), (403, "7")] {
+        assert_eq!(grpc_status(cut(status, &[], "<html>", Class::Auth, &call)), code);
+    }
+    for (said, told) in [("5", "5"), ("11", "11"), ("0", "2")] {
+        let headers = HeaderMap::from_iter([("grpc-status".parse().unwrap(), said.parse().unwrap())]);
+        let mut failure =
+            Failure::new(OutcomeKind::Refused, Class::PeerError, "the peer refused", call.clone(), Duration::ZERO);
+        failure.peer = crate::wire::grpc::GrpcStatus::of(&headers).map(|status| Box::new(status.to_error()));
+        assert_eq!(grpc_status(CallError::new(failure)), told, "{said}");
+    }
+}
+
+/// What stood in a stream and is no event does not come out as one.
+#[test]
+fn only_an_event_is_handed_on_as_one() {
+    let call = call(Binding::JsonRpc, ProtocolVersion::V1_0, Operation::SendStreamingMessage);
+    let said = |body: &str| {
+        let mut failure = cut(200, &[], body, Class::PeerError, &call).failure().clone();
+        failure.response.as_mut().unwrap().truncated = false;
+        own::event(&CallError::new(failure))
+    };
+    for none in ["", r#"{"jsonrpc":"2.0"}"#, "\u{feff} [1]"] {
+        assert_eq!(said(none), None, "{none:?}");
+    }
+    for (event, whole) in
+        [("data: {}\n\n", "data: {}\n\n"), ("data: {}\n", "data: {}\n\n"), ("data: {}", "data: {}\n\n")]
+    {
+        assert_eq!(said(event).unwrap(), whole);
+    }
+}
+
 #[test]
 fn its_status_and_challenges_stay() {
     for binding in [Binding::JsonRpc, Binding::HttpJson] {

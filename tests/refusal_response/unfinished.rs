@@ -132,6 +132,12 @@ async fn a_long_event_that_ends_is_forgotten() {
         assert_eq!(events[0].len(), 300 << 10);
         assert_error(&events[1]);
     }
+    // What ended well has nothing added to it.
+    let (middle, end) = ("y".repeat(10), "z\n\n");
+    let got = alone(V1, MockBody::new().data(long.clone()).data(middle.clone()).data(end).reset()).await;
+    let bytes = got.bytes();
+    let rest = bytes.strip_prefix(format!("{long}{middle}{end}").as_bytes()).unwrap();
+    assert!(rest.starts_with(b"event: error"), "{:?}", String::from_utf8_lossy(rest));
 }
 
 #[tokio::test(start_paused = true)]
