@@ -56,4 +56,6 @@ fn settings() {
         assert_eq!(fault(store().capacity(capacity)).0, "capacity");
     }
     assert!(store().prefix("p".repeat(128)).timeout(HOUR).ping_every(ms(1)).capacity(1).build().is_ok());
+    assert!(store().capacity(i32::MAX as usize).build().is_ok());
+    assert_eq!(fault(store().capacity(i32::MAX as usize + 1)).0, "capacity");
 }

@@ -53,6 +53,21 @@ async fn also_while_the_server_is_silent() {
     until_true("nothing is served", || std::sync::Arc::strong_count(&kept) == 1).await;
 }
 
+/// Also where it stands behind more than goes out at once.
+#[tokio::test]
+async fn the_last_of_many_words_is_told() {
+    let Some(server) = Server::start().await else { return };
+    let (mut one, other) = (Replica::at(&server.url()).await, Replica::at(&server.url()).await);
+    one.succeeds("translate").await;
+    other.learns("translate").await;
+    for skill in 0..300 {
+        one.skills.invalidate(&key(&format!("skill-{skill}"), "eu"));
+    }
+    one.skills.invalidate(&key("translate", "eu"));
+    drop(one);
+    other.forgets("translate").await;
+}
+
 /// What was found to be gone just before is still told.
 #[tokio::test]
 async fn the_last_word_is_told() {

@@ -184,3 +184,22 @@ async fn more_gone_than_can_be_listed() {
     one.forgets("translate").await;
     assert_eq!(cut.skills.stats().untold, 0);
 }
+
+/// A server that takes connections only to close them is asked again at longer and longer intervals.
+#[tokio::test]
+async fn a_server_that_closes_at_once() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("redis://{}", listener.local_addr().unwrap());
+    let store = std::sync::Arc::new(RedisStore::builder(url).max_back_off(s(10)).build().unwrap());
+    let _skills = SkillAvailability::builder().store(store).build().unwrap();
+    let mut taken = 0;
+    let closing = async {
+        loop {
+            drop(listener.accept().await.unwrap());
+            taken += 1;
+        }
+    };
+    tokio::time::timeout(s(2), closing).await.unwrap_err();
+    // Half of 100 ms at least, of 200, of 400, of 800: and so not more than these.
+    assert!((2..=6).contains(&taken), "{taken}");
+}

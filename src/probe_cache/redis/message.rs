@@ -177,6 +177,14 @@ mod tests {
         assert_eq!(read(message.as_bytes(), "2e"), Message::Change(Change::DroppedAll));
         message.push(' ');
         assert_eq!(read(message.as_bytes(), "2e"), Message::Unknown);
+        let member = |len: usize| {
+            let empty = members(&SkillKey::new(translate().origin().clone(), "")).0.len();
+            members(&SkillKey::new(translate().origin().clone(), "s".repeat(len - empty))).0.into_bytes()
+        };
+        assert!(read_member(&member(LONGEST), 1).is_some());
+        for too_long in [LONGEST + 1, LONGEST + 2, 2 * LONGEST] {
+            assert_eq!(read_member(&member(too_long), 1), None);
+        }
     }
 
     #[test]

@@ -136,3 +136,28 @@ pub(crate) fn is_usable_after(error: &RedisError) -> bool {
         _ => false,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_concerns_one_command_leaves_the_connection_as_it_is() {
+        let server = |kind| RedisError::from((ErrorKind::Server(kind), "of the test's making"));
+        for of_one in [ServerErrorKind::ResponseError, ServerErrorKind::NoPerm, ServerErrorKind::NoScript] {
+            assert!(is_usable_after(&server(of_one)), "{of_one:?}");
+        }
+        for of_all in [
+            ServerErrorKind::BusyLoading,
+            ServerErrorKind::ClusterDown,
+            ServerErrorKind::MasterDown,
+            ServerErrorKind::ReadOnly,
+            ServerErrorKind::TryAgain,
+        ] {
+            assert!(!is_usable_after(&server(of_all)), "{of_all:?}");
+        }
+        assert!(is_usable_after(&RedisError::from((ErrorKind::Extension, "of a module"))));
+        assert!(!is_usable_after(&RedisError::from((ErrorKind::Parse, "nobody knows what"))));
+        assert!(!is_usable_after(&std::io::Error::from(std::io::ErrorKind::ConnectionReset).into()));
+    }
+}
