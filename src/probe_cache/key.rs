@@ -326,6 +326,33 @@ mod tests {
         }
     }
 
+    /// Else all calls to one agent would be looked up one by one.
+    #[test]
+    fn what_tells_places_apart_tells_their_hashes_apart() {
+        let header = HeaderMap::from_iter([(TENANT[0].clone(), HeaderValue::from_static("t"))]);
+        let (none, one) = (HeaderMap::new(), "https://a.example/x");
+        let skilled = |skill: &str, region: &str| send().with_skill(skill).with_region(region);
+        let all = [
+            (one, send(), &none),
+            ("https://b.example/x", send(), &none),
+            ("https://a.example:444/x", send(), &none),
+            ("https://a.example/y", send(), &none),
+            (one, send(), &header),
+            (one, send().with_tenant("t"), &none),
+            (one, send().with_version(ProtocolVersion::V1_0), &none),
+            (one, send().with_binding(Binding::HttpJson), &none),
+            (one, skilled("a", ""), &none),
+            (one, skilled("b", ""), &none),
+            (one, skilled("a", "eu"), &none),
+        ];
+        let mut hashes = all.map(|(uri, call, headers)| {
+            let uri = uri.parse::<Uri>().unwrap();
+            hash_of(&CallRef::new(&uri, uri.path(), headers, &TENANT, &call).place().unwrap())
+        });
+        hashes.sort_unstable();
+        assert!(hashes.windows(2).all(|pair| pair[0] != pair[1]), "{hashes:?}");
+    }
+
     #[test]
     fn a_relative_uri_is_no_place() {
         let uri = Uri::from_static("/a2a");

@@ -631,6 +631,36 @@ mod tests {
         assert!(!same(one, other, Scope::EXTENDED) && !same(one, at(None), Scope::EXTENDED));
     }
 
+    /// Else all calls to one agent would be looked up one by one.
+    #[test]
+    fn what_tells_keys_apart_tells_their_hashes_apart() {
+        let [a, b, other] = ["https://a.example/x", "https://b.example/x", "https://a.example/y"].map(Uri::from_static);
+        let (one, two) = (headers(&[("authorization", "1")]), headers(&[("authorization", "2"), ("x-tenant", "t")]));
+        let keying = keying();
+        let at = CardKeyRef::new(&a, &one);
+        let strict = at.judged_by(Some(keying.judge("strict")));
+        let credential = Scope { credential: true, ..Scope::default() };
+        let version = Scope { version: true, ..Scope::default() };
+        let all = [
+            (at, Scope::default()),
+            (CardKeyRef::new(&b, &one), Scope::default()),
+            (CardKeyRef::new(&other, &one), Scope::default()),
+            (CardKeyRef::new(&a, &two), Scope::default()),
+            (at.with_tenant("t"), Scope::default()),
+            (strict, Scope::default()),
+            (at.judged_by(Some(keying.judge("lenient"))), Scope::default()),
+            (at, credential),
+            (CardKeyRef::new(&a, &two), credential),
+            (at, version),
+            (at.with_version(ProtocolVersion::V1_0), version),
+            (at, Scope::EXTENDED),
+            (at.with_version(ProtocolVersion::V1_0), Scope::EXTENDED),
+        ];
+        let mut hashes = all.map(|(at, scope)| hash_of(&keying.borrow(&at, scope)));
+        hashes.sort_unstable();
+        assert!(hashes.windows(2).all(|pair| pair[0] != pair[1]), "{hashes:?}");
+    }
+
     #[test]
     fn credentials_are_not_kept() {
         let target = Uri::from_static("https://agent.example.com");

@@ -194,4 +194,42 @@ mod tests {
         let with_tenant = call(ProtocolVersion::V1_0).with_tenant("acme");
         assert!(memo.matched(&urls, &with_tenant).next().is_none());
     }
+
+    #[test]
+    fn a_call_that_repeats_another_stands_in_the_epoch_in_which_that_was_confirmed() {
+        let memo = Memo::default();
+        let urls = Arc::new(UrlPolicy::strict());
+        let (uri, elsewhere) = (Uri::from_static("https://AGENT.example.com"), Uri::from_static("https://b.example"));
+        let acme = || call(ProtocolVersion::V1_0).with_tenant("acme");
+        let known = memo.remember(matched(&urls, &acme(), 0)).unwrap();
+        let stands = |epoch, call: &Call, uri: &Uri, path: &str| memo.stands(epoch, &urls, call, uri, path);
+        assert!(!stands(7, &acme(), &known.uri, "/a2a"), "nobody has said so");
+        known.confirm(7);
+        assert!(stands(7, &acme(), &known.uri, "/a2a") && !stands(8, &acme(), &known.uri, "/a2a"));
+        for tenant in ["globex", "acm", ""] {
+            assert!(!stands(7, &acme().with_tenant(tenant), &known.uri, "/a2a"), "{tenant}");
+        }
+        assert!(!stands(7, &call(ProtocolVersion::V1_0), &known.uri, "/a2a"));
+        assert!(!stands(7, &acme(), &elsewhere, "/a2a") && !stands(7, &acme(), &known.uri, "/a2b"));
+        assert!(!stands(7, &acme(), &uri, "/a2a"), "spelled otherwise, it is looked up");
+        known.confirm(8);
+        assert!(stands(8, &acme(), &known.uri, "/a2a") && !stands(7, &acme(), &known.uri, "/a2a"));
+    }
+
+    #[test]
+    fn a_bound_is_read_once_for_all_who_read_alike() {
+        let memo = Memo::default();
+        let reads = std::cell::Cell::new(0);
+        let bound = |uri: &str| {
+            memo.first_event(&Arc::new(FirstEventExtension::new(uri)), || {
+                reads.set(reads.get() + 1);
+                Some(Duration::from_secs(reads.get()))
+            })
+        };
+        for _ in 0..3 {
+            assert_eq!(bound("urn:x"), Some(Duration::from_secs(1)));
+        }
+        assert_eq!(bound("urn:y"), Some(Duration::from_secs(2)));
+        assert_eq!(bound("urn:x"), Some(Duration::from_secs(1)));
+    }
 }
