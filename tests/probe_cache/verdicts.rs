@@ -2,9 +2,17 @@
 
 use std::io;
 
+use a2a_guard::{
+    CallLayer, TerminalStateLayer,
+    card_consistency::{CardConsistencyLayer, CardStore},
+};
+use bytes::Bytes;
+use http_body_util::Full;
+use tower::Layer;
+
 use crate::{
     mock::{Answer, Dialect, MockBody},
-    support::{Agent, Asked, call, does, html, refused_probe, usual},
+    support::{Agent, Asked, builder, call, does, html, refused_probe, usual},
 };
 
 use Dialect::{Rest, V1, V02, V03};
@@ -180,6 +188,22 @@ async fn over_http_json() {
         ("500", status(500, "INTERNAL", ""), UNKNOWN),
     ];
     check(Rest, rows).await;
+}
+
+/// A call that was shown it doubts the card that led there, also one of a store that this layer knows nothing of. Those
+/// that are only told again say nothing new.
+#[tokio::test(start_paused = true)]
+async fn the_card_that_led_to_a_page_is_doubted_by_the_call_that_asked() {
+    const CARD: &str = r#"{"name":"A","description":"d","version":"1","supportedInterfaces":[{"url":"https://agent.example.com/a2a","protocolBinding":"JSONRPC","protocolVersion":"1.0"}],"capabilities":{},"defaultInputModes":["text/plain"],"defaultOutputModes":["text/plain"],"skills":[{"id":"s","name":"S","description":"s","tags":["t"]}]}"#;
+    let agent = Agent::probed(|| html(200));
+    let cards = CardStore::builder::<_, Full<Bytes>, _>(agent.clone()).build().unwrap();
+    let probing = builder(&agent).build().unwrap().layer(TerminalStateLayer::new().layer(agent.clone()));
+    let mut service = CallLayer::new().layer(CardConsistencyLayer::new(cards.clone()).layer(probing));
+    for doubted in [true, false] {
+        cards.put(&"https://agent.example.com/a2a".parse().unwrap(), CARD.into()).await.unwrap();
+        assert_eq!(call(&mut service, V1.send()).await.word(), DISPROVED.0);
+        assert_eq!(cards.snapshot()[0].distrusted, doubted);
+    }
 }
 
 /// A sign-in page is shown to who is not signed in. Who is must not be refused for it.

@@ -98,9 +98,13 @@ mod tests {
 
     use super::*;
 
+    /// Places are the process's: one test takes all of them.
+    static ALONE: Mutex<()> = Mutex::new(());
+
     /// Whatever other tests do meanwhile, these are fewer than there are places.
     #[test]
     fn threads_have_places_of_their_own_and_give_them_back() {
+        let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
         let barrier = Arc::new(Barrier::new(8));
         for _ in 0..STRIPES {
             let threads: Vec<_> = (0..8)
@@ -119,19 +123,24 @@ mod tests {
         }
     }
 
-    /// More threads than there are places, and more than once: none is lost.
+    /// More threads than there are places, all at once, and more than once: none is lost.
     #[test]
     fn each_is_counted() {
-        let counter = Arc::new(Striped::default());
+        let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+        let (counter, barrier) = (Arc::new(Striped::default()), Arc::new(Barrier::new(STRIPES + 8)));
         for round in 1..=2 {
             let threads: Vec<_> = (0..STRIPES + 8)
                 .map(|_| {
-                    let counter = Arc::clone(&counter);
-                    thread::spawn(move || (0..1000).for_each(|_| counter.count()))
+                    let (counter, barrier) = (Arc::clone(&counter), Arc::clone(&barrier));
+                    thread::spawn(move || {
+                        counter.count();
+                        barrier.wait();
+                        (1..10_000).for_each(|_| counter.count());
+                    })
                 })
                 .collect();
             threads.into_iter().for_each(|thread| thread.join().unwrap());
-            assert_eq!(counter.read(), round * 1000 * (STRIPES as u64 + 8));
+            assert_eq!(counter.read(), round * 10_000 * (STRIPES as u64 + 8));
         }
     }
 }
