@@ -133,7 +133,7 @@ mod tests {
 
     use super::*;
     use crate::{
-        call::{Call, Capability},
+        call::{Call, Capability, ProtocolVersion},
         outcome::Class,
     };
 
@@ -180,6 +180,23 @@ mod tests {
         assert_eq!(call_error(&status).map(CallError::class), Some(Class::CapabilityMissing));
         let late = CallError::new(failure(Binding::Grpc, OutcomeKind::Timeout, Class::Head));
         assert_eq!(Status::from(late).code(), Code::DeadlineExceeded);
+    }
+
+    /// Servers of 0.3 say it with another code.
+    #[test]
+    fn a_missing_capability_is_told_in_the_calls_version() {
+        for (version, code) in [
+            (None, Code::FailedPrecondition),
+            (Some(ProtocolVersion::V1_0), Code::FailedPrecondition),
+            (Some(ProtocolVersion::new(1, 1)), Code::FailedPrecondition),
+            (Some(ProtocolVersion::V0_3), Code::Unimplemented),
+        ] {
+            let call = Call::new().with_binding(Binding::Grpc);
+            let call = version.into_iter().fold(call, Call::with_version);
+            let card = CardFailure::CapabilityMissing { capability: Capability::Streaming };
+            let error = CallError::new(Failure::of_card(card, call, Duration::ZERO));
+            assert_eq!(Status::from(error).code(), code, "{version:?}");
+        }
     }
 
     /// An error that is found deep in a foreign one is another error, of which the foreign one is the source.
