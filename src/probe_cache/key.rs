@@ -339,6 +339,7 @@ mod tests {
             ("https://a.example/y", send(), &none),
             (one, send(), &header),
             (one, send().with_tenant("t"), &none),
+            (one, send().with_tenant("u"), &none),
             (one, send().with_version(ProtocolVersion::V1_0), &none),
             (one, send().with_binding(Binding::HttpJson), &none),
             (one, skilled("a", ""), &none),

@@ -635,7 +635,8 @@ mod tests {
     #[test]
     fn what_tells_keys_apart_tells_their_hashes_apart() {
         let [a, b, other] = ["https://a.example/x", "https://b.example/x", "https://a.example/y"].map(Uri::from_static);
-        let (one, two) = (headers(&[("authorization", "1")]), headers(&[("authorization", "2"), ("x-tenant", "t")]));
+        let [one, two] = ["1", "2"].map(|token| headers(&[("authorization", token)]));
+        let tenant = headers(&[("authorization", "1"), ("x-tenant", "t")]);
         let keying = keying();
         let at = CardKeyRef::new(&a, &one);
         let strict = at.judged_by(Some(keying.judge("strict")));
@@ -645,8 +646,9 @@ mod tests {
             (at, Scope::default()),
             (CardKeyRef::new(&b, &one), Scope::default()),
             (CardKeyRef::new(&other, &one), Scope::default()),
-            (CardKeyRef::new(&a, &two), Scope::default()),
+            (CardKeyRef::new(&a, &tenant), Scope::default()),
             (at.with_tenant("t"), Scope::default()),
+            (at.with_tenant("u"), Scope::default()),
             (strict, Scope::default()),
             (at.judged_by(Some(keying.judge("lenient"))), Scope::default()),
             (at, credential),
