@@ -201,5 +201,5 @@ async fn a_server_that_closes_at_once() {
     };
     tokio::time::timeout(s(2), closing).await.unwrap_err();
     // Half of 100 ms at least, of 200, of 400, of 800: and so not more than these.
-    assert!((2..=6).contains(&taken), "{taken}");
+    assert!((1..=6).contains(&taken), "{taken}");
 }
