@@ -127,6 +127,8 @@ async fn codes_of_servers_speak_of_the_card() {
         (-32602, stale, false),
         (-32603, good, false),
         (-32100, good, false),
+        (-31999, good, false),
+        (42, good, false),
     ];
     for (code, word, distrusts) in rows {
         let agent = answering(move |_| refused_probe(code));
