@@ -12,7 +12,7 @@ use http_body::Body;
 use http_body_util::BodyExt;
 use tokio::time::Instant;
 
-use super::{CardAsk, Inner, freshness, held::Validators, location::Location};
+use super::{CardAsk, Inner, VerifiedTransport, freshness, held::Validators, location::Location};
 use crate::{
     client::AnyBody,
     clock::Millis,
@@ -41,8 +41,8 @@ pub(super) struct Question<'a> {
 pub(super) enum Answer {
     /// A success, whatever it holds.
     Card { head: Box<Parts>, body: Bytes, sent: Millis },
-    /// 304.
-    NotModified { headers: HeaderMap, sent: Millis },
+    /// 304, and what the connector verified about the connection that it came over.
+    NotModified { headers: HeaderMap, transport: Option<VerifiedTransport>, sent: Millis },
     /// There is no card here, by this status.
     Missing(StatusCode),
     /// 401: perhaps with credentials.
@@ -67,7 +67,8 @@ impl Inner {
             }
             StatusCode::NOT_MODIFIED if question.unless.is_some() => {
                 self.stats.count(&self.stats.not_modified);
-                Ok(Answer::NotModified { headers: head.headers, sent })
+                let transport = head.extensions.get().cloned();
+                Ok(Answer::NotModified { headers: head.headers, transport, sent })
             }
             StatusCode::NOT_FOUND | StatusCode::METHOD_NOT_ALLOWED | StatusCode::GONE => Ok(Answer::Missing(status)),
             // Seen of servers that know the name, and do not serve it.

@@ -89,9 +89,9 @@ impl Inner {
                 answer => answer?,
             };
             match answer {
-                Answer::NotModified { headers, sent } => {
+                Answer::NotModified { headers, transport, sent } => {
                     if let Some(card) = &plan.before {
-                        return Ok(self.renewed(card, &headers, sent, learned));
+                        return self.renewed(plan, card, &headers, transport, sent, learned).await;
                     }
                 }
                 Answer::Card { head, body, sent } => match self.judge(ask, location, &head, body).await {
@@ -215,11 +215,41 @@ impl Inner {
         Got::New { parts: Box::new(parts), keep }
     }
 
-    fn renewed(&self, card: &Arc<HeldCard>, not_modified: &HeaderMap, sent: Millis, learned: &mut Learned) -> Got {
+    /// The card that stands, confirmed: if it is still vouched for. Keys are revoked, and whoever has one that was may
+    /// say for ever that nothing changed.
+    async fn renewed(
+        &self,
+        plan: &Plan,
+        card: &Arc<HeldCard>,
+        not_modified: &HeaderMap,
+        transport: Option<VerifiedTransport>,
+        sent: Millis,
+        learned: &mut Learned,
+    ) -> Result<Got, CardFailure> {
+        let transport = common(card.transport(), transport);
+        self.verify(card.card(), card.bytes(), card.location(), transport.as_ref()).await?;
         let headers = card.updated_by(not_modified);
         let (lease, keep) = self.lease(&headers, sent, learned);
         learned.scope.credential |= card.is_private();
-        Got::Renewed { card: Arc::clone(card), headers, lease, keep }
+        if transport.as_ref() == card.transport() {
+            return Ok(Got::Renewed { card: Arc::clone(card), headers, lease, keep });
+        }
+        let parts = held::Parts {
+            card: card.card().clone(),
+            bytes: card.bytes().clone(),
+            location: card.location().clone(),
+            legacy: card.is_legacy(),
+            private: learned.scope.credential,
+            transport,
+            base: None,
+            witness: card.witness.clone(),
+            validators: card.validators.clone(),
+            stored: freshness::kept(&headers),
+            asked: plan.asked,
+            forced: card.forced_at(),
+            lease,
+        };
+        Ok(Got::New { parts: Box::new(parts), keep })
     }
 
     /// How long an answer holds, counted from its request, and whether it may be kept at all; for whom, is learned.
@@ -243,6 +273,12 @@ impl Inner {
         };
         (lease, !freshness.no_store)
     }
+}
+
+/// What was verified of the connection that a card came over, and of the one by which it is said to be the same still.
+fn common(card: Option<&VerifiedTransport>, renewal: Option<VerifiedTransport>) -> Option<VerifiedTransport> {
+    let host = renewal?;
+    card.filter(|card| card.host().eq_ignore_ascii_case(host.host())).cloned()
 }
 
 struct Read {

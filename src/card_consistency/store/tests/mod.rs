@@ -7,6 +7,7 @@ mod flight;
 mod holding;
 mod negative;
 mod renewal;
+mod revoked;
 
 use std::{
     collections::VecDeque,
