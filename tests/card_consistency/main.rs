@@ -13,6 +13,7 @@ mod distrust;
 mod elsewhere;
 mod extended;
 mod extended_grpc;
+mod extended_renewed;
 mod extensions;
 mod first_event;
 mod flights;

@@ -5,7 +5,7 @@ use std::fmt;
 use http::Uri;
 use tokio::time::Instant;
 
-use super::HeldCard;
+use super::{HeldCard, Witness};
 use crate::call::{Capability, ProtocolVersion};
 
 /// A condition under which a card has authority.
@@ -146,12 +146,13 @@ impl HeldCard {
             Some(_) => None,
         };
         let version = version.into().filter(|version| !understood(*version)).map(|_| AuthorityGap::VersionDiffers);
-        let probe = match self.witness().probe() {
+        let (probed, streamed) = self.witness(|witness| (witness.probe(), witness.streamed()));
+        let probe = match probed {
             None => Some(AuthorityGap::ProbeMissing),
             Some(passed) => Some(AuthorityGap::ProbeFailed).filter(|_| !passed),
         };
         let streams = self.card().declares(Capability::Streaming);
-        let streaming = (streams && !self.witness().streamed()).then_some(AuthorityGap::StreamingUnseen);
+        let streaming = (streams && !streamed).then_some(AuthorityGap::StreamingUnseen);
         let expired = (now >= self.fresh_until()).then_some(AuthorityGap::Expired);
         let contradicted = self.is_distrusted().then_some(AuthorityGap::Contradicted);
         let gaps = [transport, version, probe, streaming, expired, contradicted];
@@ -161,18 +162,18 @@ impl HeldCard {
     /// A probe of the endpoint passed, or failed: the last one counts, until the card is fetched anew because a refusal
     /// contradicted it.
     pub fn note_probe(&self, passed: bool) {
-        self.witness().note_probe(passed);
+        self.witness(|witness| witness.note_probe(passed));
     }
 
     /// A stream of the agent was seen: its first event came.
     pub fn note_streamed(&self) {
-        self.witness().note_streamed();
+        self.witness(Witness::note_streamed);
     }
 
     /// Whether a stream of the agent was seen.
     #[must_use]
     pub fn was_seen_to_stream(&self) -> bool {
-        self.witness().streamed()
+        self.witness(Witness::streamed)
     }
 }
 

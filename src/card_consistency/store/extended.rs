@@ -104,7 +104,7 @@ impl Inner {
         }
         let now = self.clock.millis(now);
         match self.shelf.extended(&agent_of(*at, &public))? {
-            Slot::Card(card) if card.is_fresh_at(now) && card.extends(&public) => Some(card),
+            Slot::Card(card) if card.is_fresh_at(now) && card.stands_in_for(&public) => Some(card),
             Slot::Refused(refused) if refused.holds(now) => Some(public),
             _ => None,
         }
@@ -141,7 +141,7 @@ impl Inner {
                 }
             };
             match waiting.await.map(|landed| landed.result.clone()) {
-                Ok(Ok(card)) if card.extends(&public) => return card,
+                Ok(Ok(card)) if card.stands_in_for(&public) => return card,
                 Ok(Ok(_)) => {}
                 Ok(Err(_)) | Err(_) => return public,
             }

@@ -31,7 +31,7 @@ pub struct HeldCard {
     private: bool,
     transport: Option<VerifiedTransport>,
     /// The public card, if this is the extended one that stands in for it.
-    base: Option<Arc<HeldCard>>,
+    base: Option<Mutex<Arc<HeldCard>>>,
     pub(super) validators: Validators,
     /// When the search began that found it. Of two, the later one is kept.
     pub(super) asked: Millis,
@@ -133,7 +133,7 @@ impl HeldCard {
             legacy,
             private,
             transport,
-            base,
+            base: base.map(Mutex::new),
             validators,
             asked: parts.asked,
             clock,
@@ -187,17 +187,31 @@ impl HeldCard {
     }
 
     /// Whether it may stand in for this public card: the one that it was asked for by, or one of the same version at the
-    /// same places.
-    pub(super) fn extends(&self, public: &Arc<Self>) -> bool {
-        self.base.as_ref().is_some_and(|base| {
-            Arc::ptr_eq(base, public)
-                || (base.card.version() == public.card.version() && base.card.interfaces() == public.card.interfaces())
-        })
+    /// same places. From then on it stands in for that one.
+    pub(super) fn stands_in_for(&self, public: &Arc<Self>) -> bool {
+        let Some(base) = &self.base else { return false };
+        let base = &mut *base.lock().unwrap_or_else(PoisonError::into_inner);
+        if Arc::ptr_eq(base, public) {
+            return true;
+        }
+        let is_alike =
+            base.card.version() == public.card.version() && base.card.interfaces() == public.card.interfaces();
+        if is_alike && base.asked <= public.asked {
+            *base = Arc::clone(public);
+        }
+        is_alike
+    }
+
+    fn base(&self) -> Option<Arc<Self>> {
+        self.base.as_ref().map(|base| Arc::clone(&base.lock().unwrap_or_else(PoisonError::into_inner)))
     }
 
     /// What was seen of the agent: one and the same for its two cards.
-    pub(super) fn witness(&self) -> &Witness {
-        self.base.as_ref().map_or(&self.witness, |base| &base.witness)
+    pub(super) fn witness<T>(&self, of: impl FnOnce(&Witness) -> T) -> T {
+        match self.base() {
+            Some(base) => of(&base.witness),
+            None => of(&self.witness),
+        }
     }
 
     /// What the client's connector verified about the connection that it came over, if it says so.
@@ -267,7 +281,7 @@ impl HeldCard {
         if !self.distrusted.swap(true, Ordering::Relaxed) {
             self.stats.count(&self.stats.distrusted);
         }
-        if let Some(base) = &self.base {
+        if let Some(base) = self.base() {
             base.distrust();
         }
     }
