@@ -1,3 +1,5 @@
+use std::fmt;
+
 use http::{Uri, request::Parts, uri::PathAndQuery};
 
 use super::{
@@ -7,18 +9,28 @@ use super::{
 use crate::{
     call::{Binding, Call, ProtocolVersion, operation_prefix, split_grpc_path},
     card::{AgentCard, AgentInterface, ClientSpeaks, Dialect, Origin, UrlPolicy},
-    error::CardFailure,
+    error::{CardFailure, without_secrets},
 };
 
 /// Starts from the base URL of an agent: reads the card there as a *hint*, selects the first interface that the request is
 /// written for, and sends it there.
 ///
 /// The hint decides where the call goes, and nothing else. What the target can do, its own card says.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Route {
     hints: CardStore,
     base: Uri,
     urls: UrlPolicy,
+}
+
+impl fmt::Debug for Route {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Route")
+            .field("hints", &self.hints)
+            .field("base", &without_secrets(&self.base))
+            .field("urls", &self.urls)
+            .finish()
+    }
 }
 
 impl Route {

@@ -52,6 +52,7 @@ pub use self::{
 pub(crate) use self::{
     failure::{Failure, Seen, Told},
     foreign::{broke_off, lost, turned_away},
+    place::without_secrets,
     recognise::{call_error_in, chain, recognise},
 };
 

@@ -26,7 +26,7 @@ pub(super) fn place(uri: &Uri) -> impl fmt::Display + '_ {
 }
 
 /// For what is escaped and cut where it is shown.
-pub(super) fn without_secrets(uri: &Uri) -> String {
+pub(crate) fn without_secrets(uri: &Uri) -> String {
     match origin(uri) {
         Some((scheme, host)) => format!("{scheme}://{host}{}", uri.path()),
         None => uri.path().to_owned(),

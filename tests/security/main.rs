@@ -28,6 +28,7 @@ mod labels;
 mod lines;
 mod own_requests;
 mod rendered;
+mod shown;
 mod spent;
 mod streams;
 mod texts;

@@ -5,7 +5,11 @@ use std::{fmt, sync::Arc, time::Duration};
 use http::{HeaderMap, Uri};
 
 use super::{CardKeyRef, ExtendedCall, Judge};
-use crate::{call::ProtocolVersion, card::AgentCard, error::CardFailure};
+use crate::{
+    call::ProtocolVersion,
+    card::AgentCard,
+    error::{CardFailure, without_secrets},
+};
 
 pub(super) type Counts = Arc<dyn Fn(&AgentCard) -> Result<(), CardFailure> + Send + Sync>;
 pub(super) type Extend = Arc<dyn Fn(&AgentCard) -> Option<ExtendedCall> + Send + Sync>;
@@ -93,7 +97,7 @@ impl CardAsk {
 impl fmt::Debug for CardAsk {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("CardAsk")
-            .field("target", &self.target)
+            .field("target", &without_secrets(&self.target))
             .field("version", &self.version)
             .field("tenant", &self.tenant)
             .field("bound", &self.bound)

@@ -12,12 +12,12 @@ use http::{
 };
 use quick_cache::Equivalent;
 
-use crate::{call::ProtocolVersion, words};
+use crate::{call::ProtocolVersion, error::without_secrets, words};
 
 /// Where the card of a call is kept: the target, and what else of the call decides which card it gets.
 ///
 /// Borrowed from the call, so that looking a card up costs no allocation.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct CardKeyRef<'a> {
     pub(super) target: &'a Uri,
     pub(super) path: &'a str,
@@ -70,6 +70,18 @@ impl<'a> CardKeyRef<'a> {
     pub(in crate::card_consistency) fn judged_by(mut self, judge: Option<Judge>) -> Self {
         self.judge = judge;
         self
+    }
+}
+
+/// Without the call's headers, which hold its credentials.
+impl fmt::Debug for CardKeyRef<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CardKeyRef")
+            .field("target", &without_secrets(self.target))
+            .field("path", &self.path)
+            .field("version", &self.version)
+            .field("tenant", &self.tenant)
+            .finish_non_exhaustive()
     }
 }
 
