@@ -335,7 +335,7 @@ impl Inner {
             return (max, true);
         }
         let freshness = Freshness::of(headers, self.clock.date(sent));
-        (freshness.lifetime.unwrap_or(max).min(max), !freshness.no_store)
+        (freshness.lifetime_or(max).min(max), !freshness.no_store)
     }
 
     /// Why there is no card in an answer.

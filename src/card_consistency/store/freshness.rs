@@ -21,6 +21,8 @@ pub(super) struct Freshness {
     pub(super) no_store: bool,
     /// How long it is fresh from when it was asked for; `None` if it does not say. Its age is taken off already.
     pub(super) lifetime: Option<Duration>,
+    /// How old it was when it came (§4.2.3).
+    age: Duration,
     /// It may be used for a while after that, where an option allows it (§4.2.4).
     pub(super) may_be_stale: bool,
     /// For one user only (§5.2.2.7).
@@ -33,7 +35,7 @@ impl Freshness {
     /// The age is the `Age` field alone, counted from when the request was sent. The other estimate of §4.2.3, our
     /// clock less the peer's `Date`, would make every card of an agent stale whose clock is slow.
     pub(super) fn of(headers: &HeaderMap, now: SystemTime) -> Self {
-        let mut read = Self { may_be_stale: true, ..Self::default() };
+        let mut read = Self { may_be_stale: true, age: age(headers), ..Self::default() };
         let mut max_age: Option<u64> = None;
         let mut no_cache = false;
         for value in headers.get_all(CACHE_CONTROL) {
@@ -53,9 +55,14 @@ impl Freshness {
             read.may_be_stale = false;
             Some(Duration::ZERO)
         } else {
-            lifetime.map(|lifetime| lifetime.saturating_sub(age(headers)))
+            lifetime.map(|lifetime| lifetime.saturating_sub(read.age))
         };
         read
+    }
+
+    /// The same, and a lifetime for an answer that does not say: of that its age is taken off too (§4.2.2).
+    pub(super) fn lifetime_or(&self, otherwise: Duration) -> Duration {
+        self.lifetime.unwrap_or_else(|| otherwise.saturating_sub(self.age))
     }
 }
 
@@ -121,8 +128,10 @@ fn date_of(headers: &HeaderMap, now: SystemTime) -> SystemTime {
     headers.get(DATE).and_then(|value| date(value.as_bytes())).unwrap_or(now)
 }
 
+/// Of several the first, whether they stand in a line each or in one (§5.1).
 fn age(headers: &HeaderMap) -> Duration {
-    Duration::from_secs(headers.get(AGE).and_then(|value| seconds(value.as_bytes().trim_ascii())).unwrap_or(0))
+    let first = headers.get(AGE).and_then(|value| value.as_bytes().split(|&b| b == b',').next());
+    Duration::from_secs(first.and_then(|value| seconds(value.trim_ascii())).unwrap_or(0))
 }
 
 fn date(value: &[u8]) -> Option<SystemTime> {

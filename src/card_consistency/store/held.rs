@@ -74,10 +74,14 @@ impl Validators {
         self.etag.is_none() && self.last_modified.is_none()
     }
 
-    /// Whether a 304 is about the card that these are of. One that names no validator can only be about it.
+    /// Whether a 304 is about the card that these are of (RFC 9111 §4.3.4). One that names no validator can only be about
+    /// it.
     pub(super) fn admit(&self, not_modified: &HeaderMap) -> bool {
-        match (&self.etag, not_modified.get(ETAG)) {
-            (Some(ours), Some(theirs)) => opaque(ours) == opaque(theirs),
+        match (&self.etag, not_modified.get(ETAG), &self.last_modified, not_modified.get(LAST_MODIFIED)) {
+            (Some(ours), Some(theirs), ..) => opaque(ours) == opaque(theirs),
+            (_, _, Some(ours), Some(theirs)) => ours == theirs,
+            // It has one that the card does not have.
+            (None, Some(_), ..) => false,
             _ => true,
         }
     }

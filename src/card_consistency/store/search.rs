@@ -263,7 +263,7 @@ impl Inner {
         let lifetime = match by_version {
             // It varies by everything: it must be asked for again each time.
             None => std::time::Duration::ZERO,
-            Some(_) => freshness.lifetime.unwrap_or(self.settings.default_ttl).min(self.settings.max_age),
+            Some(_) => freshness.lifetime_or(self.settings.default_ttl).min(self.settings.max_age),
         };
         let lease = Lease {
             fetched: sent,

@@ -8,6 +8,7 @@ mod holding;
 mod negative;
 mod renewal;
 mod revoked;
+mod rfc9111;
 
 use std::{
     collections::VecDeque,
