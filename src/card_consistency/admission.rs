@@ -31,7 +31,8 @@ impl Admission {
         Self { capability, origin: None, bindings: None, media_types: None }
     }
 
-    /// Only at targets of this origin.
+    /// Only at targets of this origin: of either scheme, if it names none. One that names no host is everybody's, for a
+    /// restriction must not be lost.
     pub fn at(mut self, origin: Uri) -> Self {
         self.origin = Some(origin);
         self
@@ -54,8 +55,10 @@ impl Admission {
 
     fn concerns(&self, call: &Call, target: &Uri) -> bool {
         let same = |origin: &Uri| {
-            let host = |uri: &Uri| uri.host().map(str::to_ascii_lowercase);
-            origin.scheme() == target.scheme() && host(origin) == host(target) && port(origin) == port(target)
+            let Some(host) = origin.host() else { return true };
+            let is_scheme = origin.scheme().is_none_or(|scheme| Some(scheme) == target.scheme());
+            let port = |uri: &Uri| uri.port_u16().unwrap_or_else(|| default_port(target));
+            is_scheme && target.host().is_some_and(|own| own.eq_ignore_ascii_case(host)) && port(origin) == port(target)
         };
         call.capability() == Some(self.capability) && self.origin.as_ref().is_none_or(same)
     }
@@ -74,8 +77,8 @@ impl Admission {
     }
 }
 
-fn port(uri: &Uri) -> u16 {
-    uri.port_u16().unwrap_or_else(|| if uri.scheme_str() == Some("http") { 80 } else { 443 })
+fn default_port(uri: &Uri) -> u16 {
+    if uri.scheme_str() == Some("http") { 80 } else { 443 }
 }
 
 /// Refuses a shape that what is registered for its capability does not admit.

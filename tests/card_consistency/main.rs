@@ -5,6 +5,7 @@
 mod mock;
 mod support;
 
+mod admissions;
 mod again;
 mod authority;
 mod bodies;
