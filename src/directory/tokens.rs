@@ -45,13 +45,13 @@ pub(super) fn cut(text: &str, max: usize) -> &str {
     text.get(..end).unwrap_or_default()
 }
 
-/// Lower case and without accents and width, for tags. Most are written so already.
+/// Lower case and without accents, width and what is not seen, for tags. Most are written so already.
 pub(super) fn folded(text: &str) -> Cow<'_, str> {
     if text.bytes().all(|byte| matches!(byte, b'!'..=b'~') && !byte.is_ascii_uppercase() && byte != b'\'') {
         return Cow::Borrowed(text);
     }
     let mut out = String::with_capacity(text.len());
-    text.chars().map(narrow).filter(|c| !joins(*c)).for_each(|c| fold(c, |c| out.push(c)));
+    text.chars().map(narrow).filter(|c| !joins(*c) && !is_unseen(*c)).for_each(|c| fold(c, |c| out.push(c)));
     // Now, and not before: what is left out may have stood around a space.
     Cow::Owned(out.trim().to_owned())
 }
@@ -124,6 +124,16 @@ impl Words {
 fn joins(c: char) -> bool {
     matches!(c, '\'' | '’' | '\u{300}'..='\u{36f}' | '\u{200c}' | '\u{200d}' | '\u{ad}')
         || (matches!(c, '\u{900}'..='\u{dff}') && !c.is_alphanumeric() && !matches!(c, '\u{964}' | '\u{965}'))
+}
+
+/// What takes no place where it is shown (Unicode's `Default_Ignorable_Code_Point`, and annotations), so that a text with it
+/// looks like the one without.
+fn is_unseen(c: char) -> bool {
+    matches!(c,
+        '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}'
+        | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}'
+        | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}'
+        | '\u{e0000}'..='\u{e0fff}')
 }
 
 /// Han, kana, Thai, Lao, Myanmar, Khmer.
@@ -226,6 +236,8 @@ mod tests {
         assert_eq!(folded("two words "), "two words");
         assert_eq!(folded("' 0 '"), "0");
         assert_eq!(folded("ＤＯＮ＇Ｔ"), "dont");
+        assert_eq!(folded("p\u{200b}a\u{2060}y\u{fe0f}\u{e0041}"), "pay");
+        assert_eq!(folded("\u{feff} two\u{ad} \u{202e}words"), "two words");
     }
 
     #[test]
@@ -243,7 +255,8 @@ mod tests {
             let once = folded(&text).into_owned();
             prop_assert_eq!(&folded(&once), &once);
             let mut slowly = String::new();
-            text.trim().chars().map(narrow).filter(|c| !joins(*c)).for_each(|c| fold(c, |c| slowly.push(c)));
+            let seen = text.chars().map(narrow).filter(|c| !joins(*c) && !is_unseen(*c));
+            seen.for_each(|c| fold(c, |c| slowly.push(c)));
             prop_assert_eq!(once, slowly.trim());
         }
 

@@ -10,5 +10,6 @@ mod permission;
 mod races;
 mod refresh;
 mod registry;
+mod spelling;
 #[path = "../security/spent.rs"]
 mod spent;
