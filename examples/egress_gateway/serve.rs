@@ -12,6 +12,12 @@ use hyper_util::{
 };
 use tokio::net::TcpListener;
 
+// Beside this file, wherever this one is included.
+#[path = "begins.rs"]
+mod begins;
+
+use begins::Begins;
+
 /// How long a caller may take over the head of a request, and leave a connection idle.
 const HEAD: Duration = Duration::from_secs(30);
 
@@ -49,7 +55,7 @@ where
             () = &mut end => break,
         };
         let _ = socket.set_nodelay(true);
-        let connection = server.serve_connection(TokioIo::new(socket), service.clone());
+        let connection = server.serve_connection(TokioIo::new(Begins::new(socket, HEAD)), service.clone());
         let connection = connections.watch(connection.into_owned());
         tokio::spawn(async move {
             // How a caller's connection ends is the caller's affair.

@@ -25,5 +25,6 @@ mod options;
 mod parts;
 mod refusals;
 mod shedding;
+mod silent;
 mod stalled;
 mod tenants;
