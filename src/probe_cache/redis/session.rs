@@ -114,6 +114,16 @@ impl Session<'_> {
             }
             let ping_at = last_sign + self.store.config.ping_every;
             tokio::select! {
+                // What was learnt here first: others may believe otherwise, and what they tell is held against it.
+                biased;
+                change = self.link.next() => match change {
+                    Some(change) => self.add(change),
+                    None => {
+                        let rest = self.tell_the_rest(server, asked.filter(|_| is_told));
+                        drop(timeout(server.patience(), rest).await);
+                        return Err(Ended::Handle);
+                    }
+                },
                 answer = answer(&mut asked) => {
                     asked = None;
                     if std::mem::take(&mut is_told) {
@@ -123,14 +133,6 @@ impl Session<'_> {
                     }
                     last_sign = Instant::now();
                 }
-                change = self.link.next() => match change {
-                    Some(change) => self.add(change),
-                    None => {
-                        let rest = self.tell_the_rest(server, asked.filter(|_| is_told));
-                        drop(timeout(server.patience(), rest).await);
-                        return Err(Ended::Handle);
-                    }
-                },
                 change = heard.recv() => {
                     self.take_in(change.ok_or(Ended::Closed)?);
                     last_sign = Instant::now();
@@ -193,11 +195,12 @@ impl Session<'_> {
         let mut awaited = std::pin::pin!(awaited);
         loop {
             tokio::select! {
-                output = &mut awaited => return Ok(output),
+                biased;
                 change = self.link.next() => match change {
                     Some(change) => self.add(change),
                     None => return Err(Ended::Handle),
                 },
+                output = &mut awaited => return Ok(output),
             }
         }
     }
