@@ -9,7 +9,7 @@ use std::{
 };
 
 use http::Uri;
-use tokio::sync::{Mutex, MutexGuard};
+use tokio::sync::{Mutex, OwnedMutexGuard};
 
 use super::{PeerId, audit::StaleReason, skill::Skill, skill::SkillSource};
 use crate::{card::AgentInterface, clock::Millis};
@@ -86,7 +86,7 @@ pub(super) struct State {
     tested: AtomicU64,
     /// Held while a test call is made: one is enough for all that come together. In it, why the last one failed that told
     /// something bad of the peer.
-    testing: Mutex<Box<str>>,
+    testing: Arc<Mutex<Box<str>>>,
     /// How many tests told something bad of it.
     failed_tests: AtomicU64,
 }
@@ -136,7 +136,7 @@ impl State {
             gone: AtomicBool::new(false),
             vouched: AtomicBool::new(false),
             tested: AtomicU64::new(0),
-            testing: Mutex::default(),
+            testing: Arc::default(),
             failed_tests: AtomicU64::new(0),
         }
     }
@@ -211,8 +211,8 @@ impl State {
     }
 
     /// The turn to test it, with what the last test came to that told something bad of it.
-    pub(super) async fn testing(&self) -> MutexGuard<'_, Box<str>> {
-        self.testing.lock().await
+    pub(super) async fn testing(&self) -> OwnedMutexGuard<Box<str>> {
+        Arc::clone(&self.testing).lock_owned().await
     }
 
     /// How many of those there were.

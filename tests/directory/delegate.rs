@@ -2,6 +2,7 @@
 
 mod permitted;
 mod streams;
+mod tested;
 mod written;
 
 use std::{io::ErrorKind, sync::Arc, time::Duration};

@@ -122,7 +122,8 @@ impl<F> DelegateLayer<F> {
         self.set(|config| config.caller_header = Some(name))
     }
 
-    /// How long a test call may take at most, where permission asks for one. Default: 10 s.
+    /// How long a test call may take at most, where permission asks for one. It goes on without the call that wanted it, and
+    /// an answer that comes within as long again still says what to cancel. Default: 10 s.
     #[must_use]
     pub fn test_timeout(self, timeout: Duration) -> Self {
         self.set(|config| config.test_timeout = timeout)

@@ -16,7 +16,7 @@ use super::{
     attempt::{Letter, Original, add_credentials},
     body::Watch,
     layer::Config,
-    test_call,
+    test_call::Test,
 };
 use crate::{
     call::{self, Binding, Call, CallBody, Operation},
@@ -265,8 +265,8 @@ impl<S> Run<S> {
         }
     }
 
-    /// Tests a candidate, once for all calls that come together: the others wait for what comes of it. What went wrong for
-    /// the caller's own reasons is that caller's alone.
+    /// Tests a candidate, once for all calls that come together: the others wait for what comes of it, also if the one that
+    /// wanted it first does no longer. What went wrong for the caller's own reasons is that caller's alone.
     async fn test<B, P>(
         &mut self,
         candidate: &Candidate,
@@ -294,26 +294,31 @@ impl<S> Run<S> {
         if peer.state.failed_tests() != failed_before {
             return Err(Turn::NotAsked(Exclusion::TestFailed(last_failure.clone())));
         }
-        let until = deadline.min(Instant::now() + self.config.test_timeout.min(CENTURY));
-        let began = Instant::now();
-        let (why, report): (Box<str>, _) =
-            match timeout_at(until, test_call::test(self.spare.clone(), letter, names)).await {
-                Ok(Ok(())) => {
-                    peer.set_tested();
-                    return Ok(());
-                }
-                Ok(Err(failed)) => {
-                    let report = failed.error.map(|error| Report::of_error(&error, began.elapsed()));
-                    (failed.why, report.unwrap_or_else(Report::neutral))
-                }
-                Err(_) => ("no answer in time".into(), Report::failure(began.elapsed())),
+        let failed = |why: Box<str>| Turn::Tested(Exclusion::TestFailed(why));
+        let Some(test) = Test::of(letter, names) else {
+            return Err(failed("a test cannot be written for this binding".into()));
+        };
+        let (service, patience) = (self.spare.clone(), self.config.test_timeout.min(CENTURY));
+        let (peer, skill) = (Arc::clone(peer), Arc::clone(&candidate.skill));
+        let evidence = self.directory.evidence().clone();
+        let testing = tokio::spawn(async move {
+            let Err(failed) = test.run(service, patience).await else {
+                peer.set_tested();
+                return Ok(());
             };
-        self.directory.evidence().record(&candidate.peer, Some(&candidate.skill), report);
-        if report.kind() != ReportKind::Neutral {
-            *last_failure = why.clone();
-            peer.state.note_failed_test();
+            evidence.record(&peer.id, Some(&skill), failed.report);
+            if failed.report.kind() != ReportKind::Neutral {
+                *last_failure = failed.why.clone();
+                peer.state.note_failed_test();
+            }
+            Err(failed.why)
+        });
+        match timeout_at(deadline, testing).await {
+            Ok(Ok(Ok(()))) => Ok(()),
+            Ok(Ok(Err(why))) => Err(failed(why)),
+            Ok(Err(_)) => Err(failed("what was testing it ended".into())),
+            Err(_) => Err(failed("no answer in time".into())),
         }
-        Err(Turn::Tested(Exclusion::TestFailed(why)))
     }
 
     /// What the failure says of the peer's card is a reason to read it again.

@@ -174,8 +174,8 @@ async fn work_of_high_value_goes_to_who_passed_a_test() {
         [
             ("https://a.example/", "SendMessage", true),
             ("https://b.example/", "SendMessage", true),
-            ("https://b.example/", "SendMessage", false),
             ("https://b.example/", "CancelTask", false),
+            ("https://b.example/", "SendMessage", false),
         ]
     );
     let decision = mesh.decision();
