@@ -13,3 +13,4 @@ mod registry;
 mod spelling;
 #[path = "../security/spent.rs"]
 mod spent;
+mod strangers;

@@ -16,7 +16,7 @@ pub(super) struct Entry {
     /// Held for the arithmetic of one call, by readers together.
     record: RwLock<Record>,
     is_gone: AtomicBool,
-    /// It was registered, and is not any longer.
+    /// It is none of those that are registered.
     is_absent: AtomicBool,
     /// It is to be told to other replicas.
     waits: AtomicBool,

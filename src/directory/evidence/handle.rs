@@ -1,4 +1,5 @@
 use std::{
+    collections::HashSet,
     fmt,
     hash::{BuildHasher, RandomState},
     sync::{
@@ -44,6 +45,8 @@ pub(super) struct Inner {
     me: u128,
     /// How many peers there are to choose from, where somebody said it.
     registered: AtomicUsize,
+    /// Which they are, where a directory says it. Taken when a peer comes or goes.
+    present: Mutex<Option<HashSet<PeerId>>>,
     /// Those that are to be in quarantine. Taken when one is to go into it, and never by readers.
     bench: Mutex<Vec<Arc<Entry>>>,
     /// How long evidence is kept that other replicas told.
@@ -173,10 +176,23 @@ impl Evidence {
         }
     }
 
-    /// Says whether a peer is among those. One that is not takes no place in quarantine from those that are; what there is
-    /// to be said of it stays.
+    /// Says whether a peer is among those. Who is not takes no place in quarantine from those that are; what there is to be
+    /// said of it stays.
     pub(in crate::directory) fn set_present(&self, peer: &PeerId, is_present: bool) {
-        let changed = self.inner.peers.with(peer, |entry| entry.set_absent(!is_present));
+        let changed = {
+            let mut present = self.inner.present();
+            let known = present.get_or_insert_with(|| {
+                // Whoever is not named is a stranger from now on.
+                self.inner.peers.all().iter().for_each(|entry| _ = entry.set_absent(true));
+                HashSet::new()
+            });
+            if is_present {
+                known.insert(peer.clone());
+            } else {
+                known.remove(peer);
+            }
+            self.inner.peers.with(peer, |entry| entry.set_absent(!is_present))
+        };
         if changed == Some(true) {
             self.inner.settle(Instant::now());
         }
@@ -206,7 +222,7 @@ impl Inner {
                 Some(entry) => entry,
                 None => return,
             },
-            _ => self.peers.get_or_new(peer, || Record::new(self.me, now), now),
+            _ => self.entry(peer, now, now),
         };
         let is_sentenced = {
             let mut record = entry.write();
@@ -228,6 +244,22 @@ impl Inner {
         }
     }
 
+    /// A peer's entry, made as of `since` if there is none.
+    fn entry(&self, peer: &PeerId, since: Instant, now: Instant) -> Arc<Entry> {
+        if let Some(entry) = self.peers.get(peer) {
+            return entry;
+        }
+        // Held meanwhile, so that who registers it just now finds the entry, or is found.
+        let present = self.present();
+        let entry = self.peers.get_or_new(peer, || Record::new(self.me, since), now);
+        entry.set_absent(present.as_ref().is_some_and(|present| !present.contains(peer)));
+        entry
+    }
+
+    fn present(&self) -> MutexGuard<'_, Option<HashSet<PeerId>>> {
+        self.present.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn forget(&self, peer: &PeerId, now: Instant) -> bool {
         let was_known = self.peers.remove(peer).is_some();
         if was_known {
@@ -246,7 +278,7 @@ impl Inner {
             return;
         };
         let Some(learnt) = seen.learnt(&self.policy, self.keep, now) else { return };
-        let entry = self.peers.get_or_new(&change.peer, || Record::new(self.me, learnt.tally.at), now);
+        let entry = self.entry(&change.peer, learnt.tally.at, now);
         let is_sentenced = entry.write().learn(&self.policy, change.from, &learnt, self.keep, now);
         if is_sentenced {
             // What counted here before weighs less from now on.
@@ -354,6 +386,7 @@ impl EvidenceBuilder {
             peers: Peers::new(capacity),
             me: name(),
             registered: AtomicUsize::new(0),
+            present: Mutex::default(),
             bench: Mutex::default(),
             keep,
             outbox: store.as_ref().map(|_| Arc::new(Outbox::new(share_every, capacity))),
