@@ -51,6 +51,8 @@ pub(super) struct Remote {
 struct Held {
     found: Found,
     at: Instant,
+    /// When it was last asked for, whatever came of that.
+    asked: Instant,
 }
 
 impl Remote {
@@ -83,7 +85,7 @@ impl Remote {
                     let fetched = timeout(TIMEOUT, this.fetch(&at)).await;
                     let found = fetched.unwrap_or_else(|_| Err(format!("none came within {TIMEOUT:?}")));
                     let found = found.map(Arc::new).map_err(Arc::from);
-                    this.hold(at, Held { found: found.clone(), at: Instant::now() });
+                    this.hold(at, found.clone());
                     landing.land(found);
                 });
                 waiting
@@ -94,16 +96,29 @@ impl Remote {
 
     fn held(&self, at: &Uri, wanted: &[String]) -> Option<Found> {
         let held = self.lock();
-        let Held { found, at } = held.get(at)?;
+        let Held { found, at, asked } = held.get(at)?;
         let has_one = |keys: &Keys| keys.all().iter().any(|key| wanted.contains(&key.id));
-        let lasts = if found.as_ref().is_ok_and(|keys| has_one(keys)) { LASTS } else { BRIEFLY };
-        (at.elapsed() < lasts).then(|| found.clone())
+        let counts = match found {
+            Ok(keys) if has_one(keys) => at.elapsed() < LASTS,
+            _ => asked.elapsed() < BRIEFLY,
+        };
+        counts.then(|| found.clone())
     }
 
-    fn hold(&self, at: Uri, new: Held) {
+    fn hold(&self, at: Uri, found: Found) {
         let mut held = self.lock();
+        let now = Instant::now();
+        // That nobody answers says nothing of the keys that did come: whoever can name one that is not there could take
+        // them from all others.
+        if let Some(known) = held.get_mut(&at).filter(|known| known.found.is_ok() && known.at.elapsed() < LASTS)
+            && found.is_err()
+        {
+            known.asked = now;
+            return;
+        }
+        let new = Held { found, at: now, asked: now };
         if held.len() >= MAX_HELD && !held.contains_key(&at) {
-            let oldest = held.iter().min_by_key(|(_, held)| held.at).map(|(uri, _)| uri.clone());
+            let oldest = held.iter().min_by_key(|(_, held)| held.asked).map(|(uri, _)| uri.clone());
             oldest.map(|oldest| held.remove(&oldest));
         }
         held.insert(at, new);

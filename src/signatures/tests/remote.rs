@@ -295,3 +295,34 @@ fn what_could_never_work_is_refused() {
     assert_eq!(error(SignatureVerifier::builder().jku_client(web.clone()).build()), "jwks has no key");
     assert!(web.builder().build().is_ok());
 }
+
+/// Whoever names a key that is not in a set has it asked for again. That nobody answers says nothing of the keys in it.
+#[tokio::test(start_paused = true)]
+async fn a_set_that_counts_is_not_lost_for_want_of_another_answer() {
+    let web = Web::at(AT, Page::of(&[JWK]));
+    let verifier = web.verifier();
+    assert_eq!(verdict(&verifier, &signed_at(AT, "ed")).await, Ok(()));
+    web.put(AT, Page { status: 503, ..Page::of(&[]) });
+    advance(Duration::from_secs(30)).await;
+    for _ in 0..3 {
+        verdict(&verifier, &signed_at(AT, "other")).await.unwrap_err();
+        assert_eq!(verdict(&verifier, &signed_at(AT, "ed")).await, Ok(()));
+    }
+    assert_eq!(web.count(), 2, "not asked again at once");
+    advance(Duration::from_secs(30)).await;
+    verdict(&verifier, &signed_at(AT, "other")).await.unwrap_err();
+    assert_eq!(web.count(), 3);
+    // It counts for as long as it would have, and no longer.
+    advance(Duration::from_millis(239_999)).await;
+    assert_eq!(verdict(&verifier, &signed_at(AT, "ed")).await, Ok(()));
+    advance(Duration::from_millis(1)).await;
+    assert!(verdict(&verifier, &signed_at(AT, "ed")).await.unwrap_err().contains("503"));
+    // What does come takes its place, also if the key is not in it any longer.
+    web.put(AT, Page::of(&[JWK]));
+    advance(Duration::from_secs(30)).await;
+    assert_eq!(verdict(&verifier, &signed_at(AT, "ed")).await, Ok(()));
+    web.put(AT, Page::of(&[&JWK.replace("\"ed\"", "\"new\"")]));
+    advance(Duration::from_secs(30)).await;
+    assert_eq!(verdict(&verifier, &signed_at(AT, "new")).await, Ok(()));
+    assert_eq!(verdict(&verifier, &signed_at(AT, "ed")).await.unwrap_err(), NOT_TRUSTED);
+}
