@@ -17,6 +17,8 @@ pub(crate) fn enter(head: &mut Parts, header: &HeaderName) -> Option<String> {
     let behind = head.uri.path().strip_prefix(TENANTS)?;
     let (segment, rest) = behind.split_once('/').unwrap_or((behind, ""));
     let tenant = percent_decode_str(segment).decode_utf8().ok().filter(|tenant| !tenant.is_empty())?;
+    // A field's value has no white space around it (RFC 9110 §5.5): the agent would read another tenant's name than this.
+    let tenant = Some(tenant).filter(|tenant| tenant.trim_matches([' ', '\t']) == tenant)?;
     let value = HeaderValue::from_str(&tenant).ok()?;
     let target = match head.uri.query() {
         Some(query) => format!("/{rest}?{query}"),
@@ -55,6 +57,7 @@ mod tests {
             ("/tenants/a", "/tenants/a", "a", "/"),
             ("/tenants/a%2Fb/", "/tenants/a%2Fb", "a/b", "/"),
             ("/tenants/a//b", "/tenants/a", "a", "//b"),
+            ("/tenants/a%20b/c", "/tenants/a%20b", "a b", "/c"),
             ("http://gate:1/tenants/a/x", "/tenants/a", "a", "http://gate:1/x"),
         ] {
             assert_eq!(entered(target), Some((prefix.into(), tenant.into(), rest.into())), "{target}");
@@ -71,6 +74,9 @@ mod tests {
             "/Tenants/a",
             "/tenants/%0d%0a/x",
             "/tenants/%ff/x",
+            "/tenants/%20a/x",
+            "/tenants/a%09/x",
+            "/tenants/%20/x",
         ] {
             assert_eq!(entered(target), None, "{target}");
         }
