@@ -74,6 +74,8 @@ struct Envelope<'a> {
     id: Option<serde_json::Value>,
     #[serde(borrow, default)]
     result: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    error: Option<&'a RawValue>,
 }
 
 /// What was asked and came back.
@@ -377,7 +379,9 @@ fn result_of(bytes: &Bytes) -> Option<Bytes> {
     let envelope: Envelope<'_> = serde_json::from_slice(bytes).ok()?;
     let id = envelope.id?;
     let is_ours = id.as_i64() == Some(1) || id.as_str() == Some("1");
-    let result = envelope.result.filter(|result| is_ours && result.get() != "null")?;
+    // Exactly one of them (JSON-RPC 2.0 §5); one that is null is none.
+    let has_error = envelope.error.is_some_and(|error| error.get() != "null");
+    let result = envelope.result.filter(|result| is_ours && !has_error && result.get() != "null")?;
     Some(bytes.slice_ref(result.get().as_bytes()))
 }
 
@@ -436,6 +440,7 @@ mod tests {
             r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32007,"message":"no"}}"#,
             r#"{"id":1,"result":{}"#,
             r#"{"id":1,"result":{},"result":{}}"#,
+            r#"{"jsonrpc":"2.0","id":1,"result":{},"error":{"code":-32007,"message":"no"}}"#,
             "[]",
         ] {
             assert_eq!(result(none), None, "{none}");
