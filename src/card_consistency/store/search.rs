@@ -258,8 +258,9 @@ impl Inner {
         let keying = self.shelf.keying();
         let by_credential = freshness::varies_by(headers, keying.credential_headers.iter());
         let by_version = freshness::varies_by(headers, [&VERSION].into_iter());
-        learned.scope.credential |= freshness.private || by_credential == Some(true);
-        learned.scope.version |= by_version == Some(true);
+        // What varies by everything varies by these.
+        learned.scope.credential |= freshness.private || by_credential != Some(false);
+        learned.scope.version |= by_version != Some(false);
         let lifetime = match by_version {
             // It varies by everything: it must be asked for again each time.
             None => std::time::Duration::ZERO,

@@ -1,5 +1,6 @@
 //! The store against an agent that is a function, in paused time.
 
+mod apart;
 mod credentials;
 mod distrust;
 mod fetch;
