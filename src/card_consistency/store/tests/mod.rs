@@ -1,6 +1,7 @@
 //! The store against an agent that is a function, in paused time.
 
 mod apart;
+mod apart_extended;
 mod credentials;
 mod distrust;
 mod fetch;
