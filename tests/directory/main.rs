@@ -6,6 +6,7 @@ mod delegate;
 mod finding;
 mod host;
 mod hostile;
+mod model;
 mod permission;
 mod races;
 mod refresh;
