@@ -9,6 +9,8 @@ mod builder;
 mod connection;
 mod ear;
 mod message;
+#[cfg(all(test, not(shuttle)))]
+mod model;
 mod outgoing;
 mod server;
 mod session;

@@ -24,12 +24,16 @@ pub(super) struct Outgoing {
     keys: HashMap<SkillKey, Waiting>,
     /// What the server was told and has not confirmed.
     in_flight: Vec<Change>,
+    /// Of that, what is available again and was not told to be gone.
+    again: Vec<SkillKey>,
 }
 
 #[derive(Debug)]
 struct Waiting {
     word: Word,
     since: Instant,
+    /// It went well after it was gone, and that was not told either.
+    was_gone: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,7 +75,8 @@ impl Outgoing {
             // else; missing one would have them believe what is not so.
             self.drop_all();
         } else {
-            self.keys.insert(key, Waiting { word, since: now });
+            let was_gone = self.keys.get(&key).is_some_and(Waiting::is_invalidation);
+            self.keys.insert(key, Waiting { word, since: now, was_gone });
         }
         true
     }
@@ -97,8 +102,13 @@ impl Outgoing {
         // Hosts before all of their keys.
         if self.hosts.is_empty() {
             let room = most.saturating_sub(batch.len());
-            let keys = self.keys.extract_if(|_, _| true).take(room);
-            batch.extend(keys.filter_map(|(key, waiting)| waiting.told(key, now)));
+            let (keys, again) = (self.keys.extract_if(|_, _| true).take(room), &mut self.again);
+            batch.extend(keys.filter_map(|(key, waiting)| {
+                if waiting.is_available() && waiting.was_gone {
+                    again.push(key.clone());
+                }
+                waiting.told(key, now)
+            }));
         }
         self.in_flight = batch;
         &self.in_flight
@@ -110,18 +120,22 @@ impl Outgoing {
 
     /// The server answered. Says how many changes it answered to.
     pub(super) fn landed(&mut self) -> usize {
+        self.again.clear();
         std::mem::take(&mut self.in_flight).len()
     }
 
     /// Connected anew. What went well before that may be over: only invalidations are still told, and those that were in
     /// flight once more.
     pub(super) fn reconnected(&mut self, now: Instant) {
-        for change in std::mem::take(&mut self.in_flight) {
+        // First, for what is in flight is told again, though it may have gone well since.
+        self.keys.retain(|_, waiting| waiting.is_invalidation());
+        let again = std::mem::take(&mut self.again).into_iter().map(|key| Change::Dropped { key });
+        for change in std::mem::take(&mut self.in_flight).into_iter().chain(again) {
             match change {
                 Change::Available { .. } => {}
                 Change::Unavailable { key, .. } | Change::Dropped { key } => {
                     if let hash_map::Entry::Vacant(entry) = self.keys.entry(key) {
-                        entry.insert(Waiting { word: Word::Dropped, since: now });
+                        entry.insert(Waiting::dropped(now));
                     }
                 }
                 Change::DroppedHost { origin } => {
@@ -130,7 +144,6 @@ impl Outgoing {
                 Change::DroppedAll => self.all = true,
             }
         }
-        self.keys.retain(|_, waiting| !waiting.is_available());
         for waiting in self.keys.values_mut() {
             // Nor is it known any longer that it is still missing.
             waiting.word = Word::Dropped;
@@ -156,13 +169,22 @@ impl Outgoing {
                 && drops(gone, key)
                 && let hash_map::Entry::Vacant(entry) = self.keys.entry(key.clone())
             {
-                entry.insert(Waiting { word: Word::Dropped, since: now });
+                entry.insert(Waiting::dropped(now));
             }
         }
     }
 }
 
 impl Waiting {
+    fn dropped(now: Instant) -> Self {
+        Self { word: Word::Dropped, since: now, was_gone: false }
+    }
+
+    /// Whether others are to be told that it is gone, or was.
+    fn is_invalidation(&self) -> bool {
+        !self.is_available() || self.was_gone
+    }
+
     fn is_available(&self) -> bool {
         matches!(self.word, Word::Available(_))
     }
@@ -172,7 +194,10 @@ impl Waiting {
         let waited = now.saturating_duration_since(self.since);
         let left = |lasts: Duration| lasts.checked_sub(waited).filter(|left| left.as_millis() > 0);
         match self.word {
-            Word::Available(lasts) => left(lasts).map(|lasts| Change::Available { key, lasts }),
+            Word::Available(lasts) => match left(lasts) {
+                Some(lasts) => Some(Change::Available { key, lasts }),
+                None => self.was_gone.then_some(Change::Dropped { key }),
+            },
             Word::Unavailable(lasts) => Some(match left(lasts) {
                 Some(lasts) => Change::Unavailable { key, lasts },
                 None => Change::Dropped { key },
@@ -270,6 +295,10 @@ mod tests {
         let mut test = Test::of([available("s"), unavailable("t")]);
         test.wait(60);
         assert_eq!(test.take(), [dropped("t")]);
+        // That it was gone is told, though it went well since.
+        let mut test = Test::of([dropped("s"), available("s")]);
+        test.wait(60);
+        assert_eq!(test.take(), [dropped("s")]);
     }
 
     #[test]
