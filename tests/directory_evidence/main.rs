@@ -5,6 +5,7 @@
 #[path = "../mock/mod.rs"]
 mod mock;
 
+mod agreement;
 mod numbers;
 mod observing;
 mod properties;
