@@ -11,7 +11,6 @@ use http::{
     },
 };
 use http_body::Body;
-use tokio::sync::Semaphore;
 use tower_service::Service;
 
 use super::{
@@ -21,6 +20,7 @@ use super::{
     location::{Pattern, Template},
     shelf::Shelf,
     stats::Counters,
+    turns::Turns,
 };
 use crate::{
     client::{Client, erase},
@@ -166,7 +166,8 @@ impl CardStoreBuilder {
         self
     }
 
-    /// How many cards are fetched at once at most; further fetches wait for their turn. Default: 256.
+    /// How many cards are fetched at once at most, of one origin three quarters of these (of three or fewer, all); further
+    /// fetches wait for their turn. Default: 256.
     pub fn max_searches(mut self, max: usize) -> Self {
         self.max_searches = max;
         self
@@ -288,7 +289,7 @@ impl CardStoreBuilder {
                 settings: self.settings,
                 shelf: Shelf::new(self.capacity, keying),
                 flights: Arc::new(Flights::new()),
-                permits: Arc::new(Semaphore::new(self.max_searches.min(Semaphore::MAX_PERMITS))),
+                turns: Turns::new(self.max_searches),
                 clock: Clock::new(),
                 stats: Arc::new(Counters::default()),
             }),

@@ -127,7 +127,7 @@ impl Inner {
             let waiting = match self.flights.find(&key) {
                 Some(waiting) => waiting,
                 None => {
-                    let Ok(permit) = Arc::clone(&self.permits).acquire_owned().await else { return public };
+                    let Some(turn) = self.turns.take(&ask.target).await else { return public };
                     match join(&self.flights, key) {
                         Joined::Later(waiting) => waiting,
                         Joined::First(landing, waiting) => {
@@ -135,7 +135,7 @@ impl Inner {
                                 (Arc::clone(&self), Arc::clone(&ask), Arc::clone(&public), call.clone());
                             tokio::spawn(async move {
                                 this.lead_extended(landing, &ask, public, &call).await;
-                                drop(permit);
+                                drop(turn);
                             });
                             waiting
                         }

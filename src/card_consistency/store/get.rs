@@ -2,10 +2,7 @@
 
 use std::sync::Arc;
 
-use tokio::{
-    sync::OwnedSemaphorePermit,
-    time::{Instant, timeout},
-};
+use tokio::time::{Instant, timeout};
 
 use super::{
     CardAsk, CardKeyRef, HeldCard, Inner,
@@ -13,6 +10,7 @@ use super::{
     refused::{Refused, is_outage, is_passing, is_word},
     search::{Got, Learned, Plan},
     shelf::{Challenge, Found, Slot},
+    turns::Turn,
 };
 use crate::{
     call::ProtocolVersion,
@@ -180,10 +178,8 @@ impl Inner {
             return waiting.await;
         }
         // So many searches at once, and no more: that bounds the flights as well. Whoever waits here has not begun one.
-        let Ok(permit) = Arc::clone(&self.permits).acquire_owned().await else {
-            return Err(Lost::Cancelled);
-        };
-        self.start(key, ask, wish, plan, permit).await
+        let Some(turn) = self.turns.take(&ask.target).await else { return Err(Lost::Cancelled) };
+        self.start(key, ask, wish, plan, turn).await
     }
 
     fn start(
@@ -192,7 +188,7 @@ impl Inner {
         ask: &Arc<CardAsk>,
         wish: Wish,
         plan: Plan,
-        permit: OwnedSemaphorePermit,
+        turn: Turn,
     ) -> Waiting<Arc<Landed>> {
         match join(&self.flights, key) {
             Joined::Later(waiting) => {
@@ -203,7 +199,7 @@ impl Inner {
                 let (this, ask) = (Arc::clone(self), Arc::clone(ask));
                 tokio::spawn(async move {
                     this.lead(landing, &ask, wish, plan).await;
-                    drop(permit);
+                    drop(turn);
                 });
                 waiting
             }
@@ -213,8 +209,8 @@ impl Inner {
     fn renew_behind(self: &Arc<Self>, ask: &Arc<CardAsk>, scope: Scope, plan: Plan) {
         let key = (self.shelf.key(&ask.key(), scope), plan.forced);
         // If as many searches as may be are under way, the next call tries again.
-        if let Ok(permit) = Arc::clone(&self.permits).try_acquire_owned() {
-            drop(self.start(key, ask, Wish::Call, plan, permit));
+        if let Some(turn) = self.turns.try_take(&ask.target) {
+            drop(self.start(key, ask, Wish::Call, plan, turn));
         }
     }
 

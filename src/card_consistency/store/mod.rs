@@ -15,6 +15,7 @@ mod refused;
 mod search;
 mod shelf;
 mod stats;
+mod turns;
 mod verify;
 mod witness;
 
@@ -26,7 +27,7 @@ use std::{fmt, future::Future, hash::Hash, sync::Arc, time::Duration};
 use bytes::Bytes;
 use http::{HeaderMap, Request, Response, Uri};
 use http_body::Body;
-use tokio::{sync::Semaphore, time::Instant};
+use tokio::time::Instant;
 use tower_service::Service;
 
 pub use self::{
@@ -46,6 +47,7 @@ use self::{
     held::{Lease, Parts, Validators},
     shelf::{Shelf, Slot},
     stats::Counters,
+    turns::Turns,
     witness::Witness,
 };
 pub(super) use self::{
@@ -93,7 +95,7 @@ struct Inner {
     settings: Settings,
     shelf: Shelf,
     flights: Arc<Flights<FlightKey, Arc<Landed>>>,
-    permits: Arc<Semaphore>,
+    turns: Turns,
     clock: Clock,
     stats: Arc<Counters>,
 }

@@ -11,6 +11,7 @@ mod negative;
 mod renewal;
 mod revoked;
 mod rfc9111;
+mod turns;
 
 use std::{
     collections::VecDeque,
