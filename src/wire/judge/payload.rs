@@ -114,11 +114,21 @@ impl Reader {
         Ok(PayloadKind::Task)
     }
 
+    /// Whether an update may have its task's id as `id`. 0.3 and 0.2 spell `tasks/resubscribe` alike, so that events without
+    /// a `kind` may be an older server's.
+    fn may_be_legacy(&self) -> bool {
+        match self.expected.wrapping {
+            Wrapping::Legacy => true,
+            Wrapping::Kind => self.notes.kind.is_none(),
+            Wrapping::Member => false,
+        }
+    }
+
     /// What the bare payload looks like.
     fn bare_kind(&self) -> PayloadKind {
         let names = |member| self.notes.bare.names(member);
         let is_legacy = self.expected.wrapping == Wrapping::Legacy;
-        let points_to_task = names(Member::TaskId) || (is_legacy && names(Member::Id));
+        let points_to_task = names(Member::TaskId) || (self.may_be_legacy() && names(Member::Id));
         if names(Member::Id) && names(Member::Status) && !(is_legacy && names(Member::Final)) {
             PayloadKind::Task
         } else if points_to_task && names(Member::Status) {
@@ -133,8 +143,7 @@ impl Reader {
     }
 
     fn judge_members(&self, kind: PayloadKind, members: Members) -> Result<(), Flaw> {
-        let is_legacy = self.expected.wrapping == Wrapping::Legacy;
-        let points_to_task = members.has(Member::TaskId) || (is_legacy && members.has(Member::Id));
+        let points_to_task = members.has(Member::TaskId) || (self.may_be_legacy() && members.has(Member::Id));
         let has_state = members.has(Member::Status) && members.has(Member::State);
         let is_message = members.has(Member::MessageId) || members.has(Member::Parts) || members.has(Member::Role);
         let missing = match kind {
