@@ -41,6 +41,7 @@ pub mod judge;
 mod known;
 pub mod media_type;
 pub mod peer_error;
+pub(crate) mod readable;
 pub mod request;
 pub mod sse;
 pub mod stream;

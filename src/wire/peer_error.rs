@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
-use super::{media_type::MediaType, sse::event_data};
+use super::{media_type::MediaType, readable::readable, sse::event_data};
 pub use a2a_error::A2aError;
 
 /// The shape in which an error was written.
@@ -82,10 +82,11 @@ impl PeerError {
                 return Self::parse(&data, MediaType::Json);
             }
         }
-        let body = match serde_json::from_slice(bytes) {
+        let document = serde_json::from_slice(bytes).or_else(|_| serde_json::from_slice(&readable(bytes)));
+        let body = match document {
             Ok(Value::Object(body)) => body,
             Ok(_) => return None,
-            // Cut, or deeper than a tree may be, or with an escape that is no character.
+            // Cut, or followed by something else.
             Err(_) => return Self::scan(bytes),
         };
         match body.get("error") {

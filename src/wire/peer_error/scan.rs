@@ -1,5 +1,4 @@
-//! Reads what decides of an error without building a tree: of one that was cut or is too large, that nests deeper than a
-//! tree may, or holds escapes that stand for no character.
+//! Reads what decides of an error without building a tree: of one that was cut or is too large.
 
 use super::{ErrorForm, MESSAGE_MAX, PeerError, WORD_MAX, bounded, is_json_rpc_code, whole};
 use crate::wire::json::{JsonKind, JsonScanner, JsonVisitor, Scope, Slot};

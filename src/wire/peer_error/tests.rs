@@ -33,6 +33,27 @@ fn json_rpc_errors() {
     }
 }
 
+/// What a tree cannot be built of hides no reason.
+#[test]
+fn an_oddity_beside_a_reason_does_not_hide_it() {
+    let info = info("TASK_NOT_CANCELABLE", "a2a-protocol.org");
+    let deep = format!("{}{}", "[".repeat(200), "]".repeat(200));
+    for (message, data) in [("cut \\ud83d", "0"), ("", "1e999"), ("", &deep)] {
+        for body in [
+            format!(
+                r#"{{"jsonrpc":"2.0","id":1,"error":{{"code":-32603,"message":"{message}","data":[{data},{info}]}}}}"#
+            ),
+            format!(r#"{{"error":{{"code":400,"status":"X","message":"{message}","details":[{data},{info}]}}}}"#),
+        ] {
+            let error = PeerError::parse(body.as_bytes(), MediaType::Json).unwrap();
+            assert_eq!(error.reason.as_deref(), Some("TASK_NOT_CANCELABLE"), "{body}");
+            assert_eq!(error.kind(Some(400)), Some(A2aError::TaskNotCancelable), "{body}");
+            let marked = PeerError::parse(format!("\u{feff}{body}").as_bytes(), MediaType::Json);
+            assert_eq!(marked, Some(error));
+        }
+    }
+}
+
 #[test]
 fn a_code_is_a_number_however_it_is_written() {
     for (text, code) in [
