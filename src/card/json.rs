@@ -11,6 +11,8 @@ use serde::{
 };
 use serde_json::value::RawValue;
 
+use crate::wire::readable::readable;
+
 /// What a JSON value is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -85,6 +87,11 @@ impl<'a> Json<'a> {
         struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
 
         serde_json::from_str::<Text<'a>>(self.0.get()).ok().map(|text| text.0)
+    }
+
+    /// The same, of a text that is for people only: halves of characters are replaced.
+    pub(super) fn prose(self) -> Option<String> {
+        serde_json::from_slice(&readable(self.0.get().as_bytes())).ok()
     }
 
     pub(super) fn flag(self) -> Option<bool> {
@@ -237,6 +244,8 @@ mod tests {
         assert!(json("1").text().is_none());
         assert!(json("\"true\"").flag().is_none());
         assert!(json(r#""\ud800""#).text().is_none());
+        assert_eq!(json(r#""a\ud800""#).prose().unwrap(), "a\u{fffd}");
+        assert!(json("1").prose().is_none());
         assert!(json(r#"{"\ud800":1}"#).entries().is_none());
         assert_eq!(json(r#""\ud83d\ude00""#).text().unwrap(), "😀");
     }

@@ -51,6 +51,8 @@ kinds! {
     EmptyList = "empty_list", true;
     /// A required field that nobody relies on is missing.
     Missing = "missing", true;
+    /// A text with half a character in it, as a server writes that cut it. The half was replaced (RFC 8259 §8.2).
+    HalfCharacter = "half_character", true;
     /// Another JSON type than the field has. It was read as absent.
     WrongType = "wrong_type", true;
     /// A name that stands twice in one object. The last one was read (RFC 8259 §4).

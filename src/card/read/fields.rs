@@ -24,6 +24,10 @@ impl Fields {
     ) -> Result<Box<str>, CardFlaw> {
         match text(card.get(name)) {
             Ok(text) => Ok(text.into()),
+            Err(Absence::Unreadable) => {
+                self.warnings.push(name, WarningKind::HalfCharacter);
+                Ok(card.get(name).and_then(Json::prose).unwrap_or_default().into())
+            }
             Err(why) if required => Err(CardFlaw::missing(name, why)),
             Err(why) => {
                 self.warnings.push(name, kind_of(why));

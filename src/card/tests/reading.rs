@@ -544,7 +544,13 @@ fn an_escape_that_stands_for_no_character() {
         WHOLE.replacen(&format!("{name}: \"{value}"), &format!("{name}: \"\\ud800{value}"), 1)
     };
     assert_eq!(missing(&odd("\"url\"", "https://agent")), ("supportedInterfaces[0].url".into(), Absence::Unreadable));
-    assert_eq!(missing(&odd("\"name\"", "Probe")), ("name".into(), Absence::Unreadable));
+    // What is for people only is not missing for that.
+    for (name, value) in [("\"name\"", "Probe"), ("\"version\"", "1.0.0")] {
+        let card = read(&odd(name, value));
+        assert_eq!(warnings(&card), [format!("half_character at {}", name.trim_matches('"'))]);
+        assert!(card.strict().is_err());
+    }
+    assert_eq!(read(&odd("\"name\"", "Probe")).name(), "\u{fffd}Probe agent");
     assert_eq!(warnings(&read(&odd("\"name\"", "Echo"))), ["wrong_type at skills[0].name"]);
     assert_eq!(flaw("{\"\\ud800\": 1}"), CardFlaw::NotJson(NotJson::UnreadableName));
 }
