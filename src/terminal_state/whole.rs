@@ -26,8 +26,8 @@ use crate::{
     error::{BoxError, CallError, PeerResponse},
     outcome::{Class, Observe},
     wire::{
-        Expected, Facts, Flaw, GrpcEnd, GrpcJudge, JsonRpcId, Judge, LONGEST_KNOWN, Payload, PeerError, Tolerated,
-        Verdict, grpc::frame::PREFIX,
+        Expected, Facts, Flaw, GrpcEnd, GrpcJudge, JsonRpcId, Judge, LONGEST_KNOWN, PeerError, Tolerated, Verdict,
+        grpc::frame::PREFIX,
     },
 };
 
@@ -283,11 +283,12 @@ where
         Ok(())
     }
 
-    /// A delete may answer with nothing, and so must who got a JSON-RPC request without an id (JSON-RPC 2.0 §4.1).
+    /// Who got a JSON-RPC request without an id must not answer it; with one, a reply is due even where it has nothing to say
+    /// (JSON-RPC 2.0 §4.1 and §5).
     fn empty_is_due(&self) -> bool {
-        let Some(WholeExpected::Json(expected)) = self.flight.answer.expected else { return false };
-        expected.payload == Payload::Anything
-            || (self.flight.answer.purpose != Purpose::Refusal && self.flight.call.id() == Some(&JsonRpcId::Absent))
+        matches!(self.flight.answer.expected, Some(WholeExpected::Json(_)))
+            && self.flight.answer.purpose != Purpose::Refusal
+            && self.flight.call.id() == Some(&JsonRpcId::Absent)
     }
 
     /// One result answers a streaming call: refused, or adapted into a stream of one event.
