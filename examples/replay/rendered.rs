@@ -12,8 +12,8 @@ use a2a_guard::{
     TerminalStateLayer,
     card_consistency::{CardConsistencyLayer, CardStore},
     wire::{
-        Envelope, Expected, GrpcStatus, JsonRpcId, Judge, MediaType, Payload, PeerError, StepKind, StreamJudge,
-        Verdict, Wrapping, sse::event_data,
+        A2aError, Envelope, Expected, GrpcStatus, JsonRpcId, Judge, MediaType, Payload, PeerError, StepKind,
+        StreamJudge, Verdict, Wrapping, sse::event_data,
     },
 };
 use bytes::Bytes;
@@ -174,11 +174,16 @@ fn says_the_same(document: &[u8], read: Option<&PeerError>, error: &CallError) -
 
 /// The documented code and reason, and the failure's own words.
 fn has_documented_words(read: &PeerError, grpc: Option<u8>, error: &CallError) -> Result<(), BoxError> {
+    let is_old = error.call().version().is_some_and(|version| version < ProtocolVersion::V1_0);
     let (code, due, reason) = match error.outcome() {
         OutcomeKind::Broken => (-32006, 13, "INVALID_AGENT_RESPONSE"),
         OutcomeKind::Timeout => (-32603, 4, "CAPABILITY_TIMEOUT"),
         OutcomeKind::Transport => (-32603, 14, "AGENT_UNREACHABLE"),
         _ => match error.a2a_error() {
+            // As servers of 0.3 say it over gRPC.
+            Some(error @ (A2aError::UnsupportedOperation | A2aError::PushNotificationNotSupported)) if is_old => {
+                (error.code(), 12, error.reason())
+            }
             Some(error) => (error.code(), error.grpc_code(), error.reason()),
             None => (-32603, 9, "AGENT_CARD_RESOLUTION"),
         },
