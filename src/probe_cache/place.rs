@@ -14,7 +14,7 @@ use super::{
     lease::Seen,
 };
 use crate::{
-    call::Call,
+    call::{Call, Operation},
     card::Origin,
     clock::{Clock, Millis},
 };
@@ -150,13 +150,14 @@ impl Place {
         self.key.endpoint.clone()
     }
 
-    /// What is known of the skill that a refused call named. What addresses a task that is there already goes by no skill, but
-    /// what it is told of one holds for all.
+    /// What is known of the skill that a refused call named. A message to a task that is there already goes by no skill, but
+    /// what it is told of one holds for all. Other operations on tasks tell nothing of skills.
     #[cold]
     pub(super) fn entry_of(&self, call: &Call) -> Option<Arc<Entry>> {
         self.entry.clone().or_else(|| {
             let skill = call.skill().filter(|skill| !skill.is_empty())?;
-            let key = SkillKey::of(&self.uri, skill).ok()?;
+            let key =
+                SkillKey::of(&self.uri, skill).ok().filter(|_| call.operation().is_some_and(Operation::is_send))?;
             Some(self.availability.entry(key.in_region(call.region().unwrap_or_default())))
         })
     }
