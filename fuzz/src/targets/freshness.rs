@@ -1,4 +1,5 @@
 //! The library keeps this to itself. It is a page that needs nothing of the rest, and is taken in as it is.
+#[allow(dead_code, reason = "what a head that does not say is good for is asked elsewhere")]
 #[path = "../../../src/card_consistency/store/freshness.rs"]
 mod reading;
 
