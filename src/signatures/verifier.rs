@@ -298,10 +298,13 @@ impl SignatureVerifierBuilder {
     /// No key that can be used, a set or key that is none, a private key or shared secret, a key without `kid` or with
     /// that of another, an RSA key of less than 2,048 bits, or a point that is not on its curve. Of Ed25519 only length
     /// and small order can be checked here: by 32 bytes that are no point no signature will ever be valid. An origin for
-    /// `jku` that is not https, or without a client. With one, there need be no keys.
+    /// `jku` that is not https, or without a client, and a client without an origin. With both, there need be no keys.
     pub fn build(self) -> Result<SignatureVerifier, SignatureVerifierError> {
         let remote = match (self.client, self.origins) {
-            (_, origins) if origins.is_empty() => None,
+            (None, origins) if origins.is_empty() => None,
+            (Some(_), origins) if origins.is_empty() => {
+                return Err(SignatureVerifierError::of_origin("names no origin that jku_client may fetch from"));
+            }
             (None, _) => {
                 return Err(SignatureVerifierError::of_origin("has no client to fetch through: set jku_client"));
             }

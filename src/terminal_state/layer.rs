@@ -24,6 +24,9 @@ use crate::{
 /// headers, which say enough for HTTP+JSON and gRPC but not for JSON-RPC. Calls that nobody can name get bounds and caps
 /// only: their status and body pass.
 ///
+/// A layer remembers how unary answers of four kinds were written that it found valid, at most 1 KiB of each: what is like one of them,
+/// but for ids, times and texts, need not be read to be judged.
+///
 /// ```
 /// use std::time::Duration;
 /// use a2a_guard::{LimitOverrides, Limits, Operation, TerminalStateLayer};

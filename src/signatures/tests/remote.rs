@@ -153,7 +153,7 @@ async fn nothing_is_fetched_from_anywhere_else() {
     assert_eq!(verdict(&web.verifier(), &signed_at(&long, "ed")).await.unwrap_err(), NOT_TRUSTED);
     // Nor if nothing is allowed.
     web.put(AT, Page::of(&[JWK]));
-    let none = SignatureVerifier::builder().jku_client(web.clone()).jwks(set(&[&JWK.replace("ed", "other")]));
+    let none = SignatureVerifier::builder().jwks(set(&[&JWK.replace("ed", "other")]));
     assert_eq!(verdict(&none.build().unwrap(), &signed_at(AT, "ed")).await.unwrap_err(), NOT_TRUSTED);
     // Nor by what is not protected.
     let entry = entry(HEADER, payload(CARD)).replacen('{', &format!(r#"{{"header":{{"jku":"{AT}"}},"#), 1);
@@ -292,7 +292,9 @@ fn what_could_never_work_is_refused() {
     );
     let alone = SignatureVerifier::builder().allow_jku_origin(origin("https://keys.example.com")).build();
     assert_eq!(error(alone), "allow_jku_origin has no client to fetch through: set jku_client");
-    assert_eq!(error(SignatureVerifier::builder().jku_client(web.clone()).build()), "jwks has no key");
+    let nowhere = SignatureVerifier::builder().jku_client(web.clone()).jwks(set(&[JWK])).build();
+    assert_eq!(error(nowhere), "allow_jku_origin names no origin that jku_client may fetch from");
+    assert_eq!(error(SignatureVerifier::builder().build()), "jwks has no key");
     assert!(web.builder().build().is_ok());
 }
 
