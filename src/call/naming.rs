@@ -11,7 +11,7 @@ use super::{
     layer::Config,
 };
 use crate::wire::{
-    Envelope, LONGEST_KNOWN, MediaType, RequestFacts, RequestScan, SmallText,
+    Envelope, LONGEST_KNOWN, MediaType, OwnWords, RequestFacts, RequestScan, SmallText,
     grpc::{GrpcRequestScan, status::field, timeout::parse_timeout},
 };
 
@@ -29,8 +29,8 @@ enum Scan {
     /// Nothing came yet.
     Due(Envelope),
     Json(RequestScan),
-    /// It was like one before.
-    Known(RequestFacts),
+    /// The body was like one before, and has named the call.
+    Known,
     Grpc(GrpcRequestScan),
 }
 
@@ -65,7 +65,7 @@ impl Naming {
             Some(Scan::Json(scan)) => scan.is_valid(),
             Some(Scan::Grpc(scan)) => scan.is_valid(),
             // There is no more to come.
-            Some(Scan::Known(_)) => true,
+            Some(Scan::Known) => true,
             None => false,
         }
     }
@@ -87,12 +87,36 @@ impl Naming {
         match &mut self.scan {
             Some(Scan::Due(envelope)) => {
                 let envelope = *envelope;
-                self.scan = Some(begin(config, envelope, data, is_all));
+                self.begin(config, envelope, data, is_all);
             }
             Some(Scan::Json(scan)) => scan.feed(data),
             Some(Scan::Grpc(scan)) => scan.feed(data),
-            Some(Scan::Known(_)) | None => {}
+            Some(Scan::Known) | None => {}
         }
+    }
+
+    /// Reads the first bytes of a body. If they are all, and like those of a request before, that need not be. What requests look like is shared by
+    /// all calls of the layer, and nobody waits for it: to scan is quicker.
+    fn begin(&mut self, config: &Config, envelope: Envelope, data: &[u8], is_all: bool) {
+        let may_be_known = is_all && data.len() <= LONGEST_KNOWN;
+        if may_be_known
+            && let Ok(mut known) = config.known.0.try_lock()
+            && let Some(known) = known.find(envelope, data)
+        {
+            self.call = self.call.take().map(|call| of_body(call, known.facts(), known.own(), self.tenant_given));
+            self.scan = Some(Scan::Known);
+            return;
+        }
+        let scan = || RequestScan::new(envelope, config.skill_metadata.as_deref(), config.region_metadata.as_deref());
+        let mut first = scan();
+        first.feed(data);
+        if may_be_known
+            && first.is_valid()
+            && let Ok(mut known) = config.known.0.try_lock()
+        {
+            known.learn(envelope, data, scan);
+        }
+        self.scan = Some(Scan::Json(first));
     }
 
     /// The call, named from all that was seen.
@@ -100,39 +124,17 @@ impl Naming {
         let call = self.call.take().unwrap_or_default();
         let call = match &mut self.scan {
             None => return call,
-            Some(Scan::Due(_)) => of_body(call, &RequestFacts::default(), self.tenant_given),
+            Some(Scan::Due(_)) => of_body(call, &RequestFacts::default(), OwnWords::default(), self.tenant_given),
+            Some(Scan::Known) => call,
             Some(Scan::Json(scan)) => {
                 scan.finish();
-                of_body(call, scan.facts(), self.tenant_given)
+                of_body(call, scan.facts(), OwnWords::default(), self.tenant_given)
             }
-            Some(Scan::Known(facts)) => of_body(call, facts, self.tenant_given),
-            Some(Scan::Grpc(scan)) => of_body(call, scan.facts(), self.tenant_given),
+            Some(Scan::Grpc(scan)) => of_body(call, scan.facts(), OwnWords::default(), self.tenant_given),
         };
         // It was no JSON-RPC, so the path has the last word.
         if call.binding().is_none() { of_path(config, call, parts) } else { call }
     }
-}
-
-/// Reads the first bytes of a body. If they are all, and like those of a request before, that need not be. What requests look like is shared by all
-/// calls of the layer, and nobody waits for it: to scan is quicker.
-#[inline]
-fn begin(config: &Config, envelope: Envelope, data: &[u8], is_all: bool) -> Scan {
-    let scan = || RequestScan::new(envelope, config.skill_metadata.as_deref(), config.region_metadata.as_deref());
-    let mut known = if is_all && data.len() <= LONGEST_KNOWN { config.known.0.try_lock().ok() } else { None };
-    if let Some(facts) = known.as_mut().and_then(|known| known.find(envelope, data)) {
-        return Scan::Known(facts);
-    }
-    drop(known);
-    let mut first = scan();
-    first.feed(data);
-    if is_all
-        && first.is_valid()
-        && data.len() <= LONGEST_KNOWN
-        && let Ok(mut known) = config.known.0.try_lock()
-    {
-        known.learn(envelope, data, scan);
-    }
-    Scan::Json(first)
 }
 
 /// Names a call whose request is all there.
@@ -271,7 +273,7 @@ fn body_envelope(call: &Call, parts: &Parts) -> Option<Envelope> {
     }
 }
 
-fn of_body(mut call: Call, read: &RequestFacts, tenant_given: bool) -> Call {
+fn of_body(mut call: Call, read: &RequestFacts, own: OwnWords<'_>, tenant_given: bool) -> Call {
     let facts = call.edit();
     if facts.binding.is_none() {
         if !read.jsonrpc {
@@ -286,7 +288,7 @@ fn of_body(mut call: Call, read: &RequestFacts, tenant_given: bool) -> Call {
             }
             facts.version.get_or_insert(version);
         }
-        facts.id.get_or_insert_with(|| read.id.clone());
+        facts.id.get_or_insert_with(|| own.id.unwrap_or_else(|| read.id.clone()));
     }
     if facts.operation.is_some_and(Operation::is_send) {
         facts.blocking = !read.return_immediately.unwrap_or(false) && read.blocking.unwrap_or(true);
@@ -299,8 +301,14 @@ fn of_body(mut call: Call, read: &RequestFacts, tenant_given: bool) -> Call {
             before => together(before.as_deref(), &format!("{}{cut}", read.tenant.as_str())).into(),
         });
     }
-    fill(&mut facts.task_id, &read.task_id);
-    fill(&mut facts.context_id, &read.context_id);
+    match own.task_id {
+        Some(id) => fill_with(&mut facts.task_id, id),
+        None => fill(&mut facts.task_id, &read.task_id),
+    }
+    match own.context_id {
+        Some(id) => fill_with(&mut facts.context_id, id),
+        None => fill(&mut facts.context_id, &read.context_id),
+    }
     fill(&mut facts.skill, &read.skill);
     fill(&mut facts.region, &read.region);
     call
@@ -308,8 +316,14 @@ fn of_body(mut call: Call, read: &RequestFacts, tenant_given: bool) -> Call {
 
 /// Sets a text that the caller left open, if the body holds it whole.
 fn fill(place: &mut Option<Box<str>>, text: &SmallText) {
-    if place.is_none() && !text.is_empty() && !text.is_truncated() {
-        *place = Some(text.as_str().into());
+    if place.is_none() && !text.is_truncated() {
+        fill_with(place, text.as_str());
+    }
+}
+
+fn fill_with(place: &mut Option<Box<str>>, text: &str) {
+    if place.is_none() && !text.is_empty() {
+        *place = Some(text.into());
     }
 }
 

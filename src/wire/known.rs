@@ -8,7 +8,10 @@ mod requests;
 
 use std::ops::Range;
 
-pub(crate) use self::{answers::KnownAnswers, requests::KnownRequests};
+pub(crate) use self::{
+    answers::KnownAnswers,
+    requests::{KnownRequests, OwnWords},
+};
 use super::template::{Lesson, Read, Template, Value};
 use super::text::SmallText;
 

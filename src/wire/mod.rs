@@ -53,7 +53,7 @@ pub mod tolerated;
 pub use grpc::{GrpcDialect, GrpcEnd, GrpcExpected, GrpcJudge, GrpcPayload, GrpcStatus, GrpcStreamJudge};
 pub use id::{IdMatch, JsonRpcId};
 pub use judge::{Envelope, Expected, Facts, Flaw, Judge, Payload, PayloadKind, Verdict, Wrapping};
-pub(crate) use known::{KnownAnswers, KnownRequests, LONGEST as LONGEST_KNOWN};
+pub(crate) use known::{KnownAnswers, KnownRequests, LONGEST as LONGEST_KNOWN, OwnWords};
 pub use media_type::MediaType;
 pub use peer_error::{A2aError, ErrorForm, PeerError};
 pub use request::{RequestFacts, RequestScan};

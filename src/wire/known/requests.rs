@@ -3,7 +3,9 @@
 #[cfg(test)]
 mod tests;
 
-use super::{Known, is_noted, is_quoted, note};
+use std::ops::Range;
+
+use super::{Known, Told, is_noted, is_quoted};
 use crate::wire::id::JsonRpcId;
 use crate::wire::json::JsonKind;
 use crate::wire::judge::Envelope;
@@ -13,18 +15,47 @@ use crate::wire::request::{RequestFacts, RequestScan};
 #[derive(Debug, Default)]
 pub(crate) struct KnownRequests(Known<Envelope, RequestFacts>);
 
+/// What is known of a request that is like one before.
+#[derive(Debug)]
+pub(crate) struct KnownRequest<'a> {
+    document: &'a [u8],
+    facts: &'a RequestFacts,
+    told: Told,
+}
+
+impl KnownRequest<'_> {
+    /// What it says as well as that one.
+    pub(crate) fn facts(&self) -> &RequestFacts {
+        self.facts
+    }
+
+    /// What it says in the place of what that one said.
+    pub(crate) fn own(&self) -> OwnWords<'_> {
+        let text = |place: &Option<Range<usize>>| {
+            place.as_ref().and_then(|place| std::str::from_utf8(self.document.get(place.clone())?).ok())
+        };
+        OwnWords {
+            id: self.told.id.as_ref().map(|place| id_at(self.document, place)),
+            task_id: text(&self.told.task_id),
+            context_id: text(&self.told.context_id),
+        }
+    }
+}
+
+/// What a request says otherwise than the one that it is like.
+#[derive(Debug, Default)]
+pub(crate) struct OwnWords<'a> {
+    pub(crate) id: Option<JsonRpcId>,
+    pub(crate) task_id: Option<&'a str>,
+    pub(crate) context_id: Option<&'a str>,
+}
+
 impl KnownRequests {
     /// What is known of a request that is like one before, with the whole of `document`.
     #[inline]
-    pub(crate) fn find(&mut self, envelope: Envelope, document: &[u8]) -> Option<RequestFacts> {
+    pub(crate) fn find<'a>(&'a mut self, envelope: Envelope, document: &'a [u8]) -> Option<KnownRequest<'a>> {
         let (facts, told) = self.0.find(envelope, document, |_| true)?;
-        let mut facts = facts.clone();
-        if let Some(place) = &told.id {
-            facts.id = id_at(document, place);
-        }
-        note(document, told.task_id.as_ref(), &mut facts.task_id);
-        note(document, told.context_id.as_ref(), &mut facts.context_id);
-        Some(facts)
+        Some(KnownRequest { document, facts, told })
     }
 
     /// Learns of a request that is like no other, if that promises to be worth it. `scan` gives a new one.
@@ -51,7 +82,7 @@ impl KnownRequests {
 }
 
 /// The id that is spelled here.
-fn id_at(document: &[u8], place: &std::ops::Range<usize>) -> JsonRpcId {
+fn id_at(document: &[u8], place: &Range<usize>) -> JsonRpcId {
     let kind = if is_quoted(document, place) { JsonKind::String } else { JsonKind::Number };
     JsonRpcId::from_scalar(kind, document.get(place.clone()).unwrap_or_default(), false)
 }

@@ -25,7 +25,14 @@ fn scanned(envelope: Envelope, document: &str) -> RequestScan {
 
 /// What is known of a request, which must be what a scan says.
 fn known(requests: &mut KnownRequests, envelope: Envelope, document: &str) -> Option<RequestFacts> {
-    let facts = requests.find(envelope, document.as_bytes())?;
+    let known = requests.find(envelope, document.as_bytes())?;
+    let (mut facts, own) = (known.facts().clone(), known.own());
+    facts.id = own.id.unwrap_or(facts.id);
+    for (place, text) in [(&mut facts.task_id, own.task_id), (&mut facts.context_id, own.context_id)] {
+        if let Some(text) = text {
+            place.set(text.as_bytes(), false);
+        }
+    }
     let scanned = scanned(envelope, document);
     assert!(scanned.is_valid(), "{document}");
     assert_eq!(&facts, scanned.facts(), "{document}");
