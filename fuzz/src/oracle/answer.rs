@@ -201,7 +201,6 @@ fn wrapped<'a>(payload: &Members<'a>) -> Option<(PayloadKind, Members<'a>)> {
 }
 
 fn typed(expected: Expected, payload: &Members<'_>) -> Ruled<Said> {
-    let is_legacy = expected.wrapping == Wrapping::Legacy;
     let wrapper = wrapped(payload);
     let (kind, object) = match (expected.payload, expected.wrapping) {
         (Payload::Task, wrapping) => {
@@ -232,7 +231,7 @@ fn typed(expected: Expected, payload: &Members<'_>) -> Ruled<Said> {
             };
             (kind, payload)
         }
-        _ => (by_members(is_legacy, payload).ok_or(Ruling::Violation)?, payload),
+        _ => (by_members(expected.wrapping, payload).ok_or(Ruling::Violation)?, payload),
     };
     let is_update = matches!(kind, PayloadKind::StatusUpdate | PayloadKind::ArtifactUpdate);
     if is_update && expected.payload != Payload::StreamEvent {
@@ -241,9 +240,15 @@ fn typed(expected: Expected, payload: &Members<'_>) -> Ruled<Said> {
     said(kind, object, expected)
 }
 
+/// May an update have its task's id as `id`? 0.2 and 0.3 have a method of one name.
+fn may_be_legacy(wrapping: Wrapping, object: &Members<'_>) -> bool {
+    wrapping == Wrapping::Legacy || (wrapping == Wrapping::Kind && !object.has("kind"))
+}
+
 /// What an object looks like that does not say what it is.
-fn by_members(is_legacy: bool, object: &Members<'_>) -> Option<PayloadKind> {
-    let points = object.has("taskId") || (is_legacy && object.has("id"));
+fn by_members(wrapping: Wrapping, object: &Members<'_>) -> Option<PayloadKind> {
+    let is_legacy = wrapping == Wrapping::Legacy;
+    let points = object.has("taskId") || (may_be_legacy(wrapping, object) && object.has("id"));
     if object.has("id") && object.has("status") && !(is_legacy && object.has("final")) {
         Some(PayloadKind::Task)
     } else if points && object.has("status") {
@@ -266,7 +271,7 @@ pub fn names_something(expected: Expected, document: &[u8]) -> Option<bool> {
         Envelope::JsonRpc => Members::of(root).get("result"),
     };
     let payload = payload.map(Members::of).unwrap_or_default();
-    if wrapped(&payload).is_some() || by_members(expected.wrapping == Wrapping::Legacy, &payload).is_some() {
+    if wrapped(&payload).is_some() || by_members(expected.wrapping, &payload).is_some() {
         return Some(true);
     }
     let has_kind = expected.wrapping == Wrapping::Kind && payload.has("kind");
@@ -275,7 +280,7 @@ pub fn names_something(expected: Expected, document: &[u8]) -> Option<bool> {
 
 fn has_result(expected: Expected, body: &Members<'_>) -> bool {
     match expected.payload {
-        Payload::Task => by_members(expected.wrapping == Wrapping::Legacy, body) == Some(PayloadKind::Task),
+        Payload::Task => by_members(expected.wrapping, body) == Some(PayloadKind::Task),
         Payload::SendResult | Payload::StreamEvent => wrapped(body).is_some(),
         _ => false,
     }
@@ -288,7 +293,7 @@ fn said(kind: PayloadKind, object: &Members<'_>, expected: Expected) -> Ruled<Sa
     let is_told_late = expected.payload != Payload::Task && !is_wrapped;
     let id = object.text("id").filter(|id| !id.is_empty());
     let task_id = object.text("taskId").filter(|id| !id.is_empty());
-    let points_to = task_id.clone().or_else(|| id.clone().filter(|_| is_legacy));
+    let points_to = task_id.clone().or_else(|| id.clone().filter(|_| may_be_legacy(expected.wrapping, object)));
     let status = object.get("status").filter(|status| tree::kind(status) == Kind::Object).map(Members::of);
     let state = status.as_ref().and_then(|status| status.get("state")).and_then(state);
     let context = object.text("contextId").or_else(|| object.text("sessionId").filter(|_| is_legacy && !is_wrapped));

@@ -100,8 +100,12 @@ fn assert_read(document: &[u8], card: &AgentCard) {
     let root = members(document);
     assert!(!card.interfaces().is_empty());
     for (name, read) in [("name", card.name()), ("description", card.description()), ("version", card.version())] {
-        let text = root.get(name).and_then(|value| serde_json::from_str::<String>(value.get()).ok());
-        assert_eq!(text.unwrap_or_default(), read);
+        let text = root.get(name).map(|value| serde_json::from_str::<String>(value.get()));
+        match text.transpose() {
+            Ok(text) => assert_eq!(text.unwrap_or_default(), read),
+            // Half a character: serde_json reads nothing of such a text.
+            Err(_) => assert!(root.kind(name) != Some(Kind::String) || read.contains('\u{fffd}')),
+        }
     }
     let capabilities = root.get("capabilities").map(Members::of).unwrap_or_default();
     let is_set = |object: &Members<'_>, name| object.get(name).is_some_and(|value| value.get() == "true");
