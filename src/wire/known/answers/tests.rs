@@ -161,6 +161,26 @@ fn an_answer_that_names_two_tasks_is_not_learnt() {
     }
 }
 
+/// What stands where an id would, and is none: nothing is noted of it, nor of what is like it.
+#[test]
+fn what_is_not_noted_of_one_is_not_noted_of_another() {
+    let message = |id: &str| format!(r#"{{"jsonrpc":"2.0","id":1,"result":{{"message":{{"id":{id},"parts":[]}}}}}}"#);
+    let task = |ids: &str| format!(r#"{{{ids},"status":{{"state":"working"}}}}"#);
+    for (expected, one, other) in [
+        (SEND, message(r#""a""#), message(r#""b""#)),
+        (TASK, task(r#""id":"a","taskId":5"#), task(r#""id":"a","taskId":6"#)),
+        (TASK, task(r#""id":"a","contextId":5"#), task(r#""id":"a","contextId":6"#)),
+    ] {
+        let mut answers = KnownAnswers::default();
+        for document in [&one, &other, &one] {
+            assert_eq!(judged(expected, document, &number(1)).0, Verdict::Valid, "{document}");
+            if known(&mut answers, expected, document, &number(1)).is_none() {
+                answers.learn(expected, document.as_bytes(), &number(1));
+            }
+        }
+    }
+}
+
 /// A message's own id is only asked to be there.
 #[test]
 fn messages_are_known_whatever_their_id() {
@@ -209,6 +229,22 @@ fn what_is_never_seen_again_is_learnt_ever_less_often() {
     let last = last.expect("one of them");
     for _ in 0..WORTHWHILE {
         assert!(known(&mut answers, SEND, &strange(last), &number(1)).is_some());
+    }
+}
+
+#[test]
+fn what_was_worth_it_is_learnt_as_often_as_before() {
+    for (uses, pause) in [(WORTHWHILE - 1, 1), (WORTHWHILE, 0)] {
+        let mut answers = KnownAnswers::default();
+        for kind in 0..=4 {
+            let good = answer("1", "t", "c", "x", "7").replace("artifactId", &format!("a{kind}"));
+            answers.learn(SEND, good.as_bytes(), &number(1));
+            // The one with which it is found that all is sound counts too.
+            for _ in 1..uses {
+                assert!(known(&mut answers, SEND, &good, &number(1)).is_some());
+            }
+        }
+        assert_eq!(answers.0.pause, pause);
     }
 }
 

@@ -112,6 +112,20 @@ fn a_request_that_names_two_tasks_is_not_learnt() {
     }
 }
 
+/// What stands where an id would, and is none: nothing is noted of it, nor of what is like it.
+#[test]
+fn what_is_not_noted_of_one_is_not_noted_of_another() {
+    let get = |params: &str| format!(r#"{{"jsonrpc":"2.0","id":1,"method":"GetTask","params":{{{params}}}}}"#);
+    for (one, other) in [(r#""id":5"#, r#""id":6"#), (r#""contextId":5"#, r#""contextId":6"#)] {
+        let mut requests = KnownRequests::default();
+        for params in [one, other, one] {
+            if known(&mut requests, RPC, &get(params)).is_none() {
+                requests.learn(RPC, get(params).as_bytes(), scan);
+            }
+        }
+    }
+}
+
 #[test]
 fn what_is_no_json_is_not_learnt() {
     for document in ["", "{", "{}x", "{\"id\":01}", "{\"method\":\"\u{1}\"}"] {
