@@ -37,6 +37,7 @@ mod naming;
 mod operation;
 mod order;
 mod reading;
+mod relative;
 mod service;
 mod version;
 
@@ -60,4 +61,5 @@ pub(crate) use self::{
     json_rpc_method::method_of,
     naming::{from_head, grpc_timeout},
     order::{Order, Rank, come_past},
+    relative::is_relative,
 };

@@ -135,7 +135,7 @@ where
     where
         B: Body,
     {
-        if is_relative(request.uri()) {
+        if call::is_relative(request.uri()) {
             complete(request, call, self.config.settings.origin.as_ref())?;
         }
         if !self.config.resolver.is_direct() {
@@ -404,11 +404,6 @@ pub(super) fn go_to<B>(request: &mut Request<B>, call: &mut Call, uri: Uri) {
     matching::tell(request, call);
 }
 
-#[inline]
-fn is_relative(uri: &Uri) -> bool {
-    uri.scheme().is_none() || uri.authority().is_none()
-}
-
 /// Completes a relative URI.
 #[inline(never)]
 fn complete<B>(request: &mut Request<B>, call: &mut Call, origin: Option<&Uri>) -> Result<(), CardFailure> {
@@ -426,18 +421,4 @@ fn complete<B>(request: &mut Request<B>, call: &mut Call, origin: Option<&Uri>) 
         .map_err(|_| CardFailure::unusable_uri(origin, "it is no origin that completes a relative URI"))?;
     go_to(request, call, uri);
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_lacks_scheme_or_authority_is_relative() {
-        for (uri, expected) in
-            [("https://agent.example.com/a2a", false), ("/a2a", true), ("*", true), ("agent.example.com:443", true)]
-        {
-            assert_eq!(is_relative(&uri.parse().unwrap()), expected, "{uri}");
-        }
-    }
 }

@@ -79,7 +79,7 @@ where
             return ProbeCacheFuture::calling(self.inner.call(request), call, None);
         }
         if let Some(origin) = &self.config.origin
-            && is_relative(request.uri())
+            && call::is_relative(request.uri())
         {
             complete(&mut request, &mut call, origin);
         }
@@ -179,11 +179,6 @@ impl<O> Config<O> {
     }
 }
 
-#[inline]
-fn is_relative(uri: &Uri) -> bool {
-    uri.scheme().is_none() || uri.authority().is_none()
-}
-
 /// Sends a relative request to `origin`, which is not the server that its `Host` field names (RFC 9112 §3.2). Layers below
 /// find the call in its extensions, if anyone has put it there.
 #[inline(never)]
@@ -215,18 +210,4 @@ fn unavailable(call: &Call, lasts: Duration, said: Option<Box<PeerError>>) -> Ca
     failure.remembered = true;
     failure.seen.retry_after = Some(lasts);
     CallError::new(failure)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_lacks_scheme_or_authority_is_relative() {
-        for (uri, expected) in
-            [("https://agent.example.com/a2a", false), ("/a2a", true), ("*", true), ("agent.example.com:443", true)]
-        {
-            assert_eq!(is_relative(&uri.parse().unwrap()), expected, "{uri}");
-        }
-    }
 }
