@@ -25,6 +25,9 @@ use crate::{outcome::Observe, wire::KnownRequests};
 /// read from the request's message, and `grpc-timeout` bounds the reading as well. Once that message is whole, the end of
 /// the body is not waited for.
 ///
+/// A layer remembers how requests of four kinds were written, at most 1 KiB of each: what is like one of them, but for ids and texts
+/// that name nothing, need not be scanned.
+///
 /// It is the outermost of the layers. The client below sees the body as [`CallBody`](crate::CallBody).
 #[derive(Clone)]
 pub struct CallLayer<O = ()> {
