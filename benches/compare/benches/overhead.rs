@@ -1,6 +1,6 @@
 //! What the layers cost: `cargo bench --bench overhead`.
 //!
-//! Prints a table for each kind of call, with the figures of other layers from the same run beside ours and DESIGN.md's
+//! Prints a table for each kind of call, with the figures of other layers from the same run beside ours and the
 //! budgets behind them. Nanoseconds are thread CPU time, the minimum over batches that take turns.
 //!
 //! * `--quick`: a few seconds in all, for a first look;

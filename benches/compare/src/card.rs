@@ -24,6 +24,7 @@ use tower::{Layer, Service};
 
 use crate::company::{Batch, cost_among};
 use crate::group::{Budget, Group, Row};
+use crate::least::Holding;
 use crate::{corpus, stacks};
 
 /// Calls in a batch.
@@ -57,6 +58,7 @@ fn group(threads: usize) -> Group {
             row(BARE, |calls| called(calls, Answers)),
             row(QUICK_CACHE, |calls| looked_up(calls, |key| SHELF.quick_cache.get(key))).anchor(),
             row(MOKA, |calls| looked_up(calls, |key| SHELF.moka.get(key))).anchor(),
+            row("the least of a layer, nothing looked up", |calls| called(calls, Holding::new(Answers))).over(BARE),
             hit("CardConsistencyLayer", |calls| called(calls, SHELF.strict.layer(Answers))),
             hit("CardConsistencyLayer, with a policy", |calls| called(calls, SHELF.lenient.layer(Answers))),
         ],

@@ -6,7 +6,7 @@
 //! * [`peer`]: the service below, which answers from memory;
 //! * [`measure`]: one batch of calls, and the CPU time and allocations that it took;
 //! * [`group`]: rows that are measured in turn, so that the machine's moods hit all of them alike;
-//! * [`table`]: the rows as text, with DESIGN.md's budgets beside them;
+//! * [`table`]: the rows as text, with their budgets beside them;
 //! * [`ours`]: the layers under test;
 //! * [`unary`], [`large`], [`streams`], [`grpc`], [`card`], [`probe`],
 //!   [`directory`]: the groups themselves.
@@ -49,6 +49,7 @@ pub mod directory;
 pub mod group;
 pub mod grpc;
 pub mod large;
+mod least;
 pub mod measure;
 pub mod ours;
 pub mod peer;

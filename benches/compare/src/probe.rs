@@ -21,6 +21,7 @@ use tower::{Layer, Service};
 
 use crate::company::{Batch, cost_among};
 use crate::group::{Budget, Group, Row};
+use crate::least::Holding;
 use crate::{corpus, ours, stacks};
 
 /// Calls in a batch.
@@ -54,6 +55,8 @@ fn group(threads: usize) -> Group {
             row(BARE, |calls| called(calls, at_once(), Answers)),
             row(QUICK_CACHE, |calls| looked_up(calls, |key| KNOWN.quick_cache.get(key))).anchor(),
             row(MOKA, |calls| looked_up(calls, |key| KNOWN.moka.get(key))).anchor(),
+            row("the least of a layer, nothing looked up", |calls| called(calls, at_once(), Holding::new(Answers)))
+                .over(BARE),
             hit("ProbeCacheLayer", 60.0, |calls| called(calls, at_once(), KNOWN.probing.layer(Answers))),
             // Such calls take seconds or more, and pay for a reading of the clock at their end.
             row("ProbeCacheLayer, a send that waits for its task", |calls| {

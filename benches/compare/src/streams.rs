@@ -179,7 +179,7 @@ impl Arrival {
         format!("stream, {} events of {size}, {frames}{pause}", self.events)
     }
 
-    /// What DESIGN.md gives an event of 256 to 512 B; and whoever comes whole is never copied.
+    /// The budget of an event of 256 to 512 B; and whoever comes whole is never copied.
     fn budgets(self, row: Row) -> Row {
         let Frames::Events(_) = self.frames else { return row };
         let is_usual = matches!(self.size, Size::Bytes(256..=512) | Size::OfSdk(_));

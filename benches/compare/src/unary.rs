@@ -19,6 +19,7 @@ use tower_resilience::timelimiter::TimeLimiterLayer;
 
 use crate::corpus::{self, Filling};
 use crate::group::{Budget, Group, Row};
+use crate::least::Timing;
 use crate::measure::cost_of;
 use crate::ours::{self, JUDGE, TERMINAL_STATE};
 use crate::peer::{Peer, Script};
@@ -70,6 +71,7 @@ pub fn named() -> Group {
                 .over(BARE)
                 .anchor(),
             resilience(&stacks),
+            stacks.row("the least of a layer with a timer, unjudged", Timing).over(BARE),
             Row::new(IGNORED_ANY, move |count| cost_of(|| (0..count).for_each(|_| ignored_any(&result)))).anchor(),
             Row::new(JUDGE, move |count| cost_of(|| (0..count).for_each(|_| ours::judge(&frames)))),
             stacks
@@ -127,7 +129,7 @@ pub fn plain() -> Group {
     }
 }
 
-/// What DESIGN.md gives the whole stack.
+/// The budget of the whole stack.
 fn within_budget(row: Row) -> Row {
     row.over(BARE).budget(Budget::Ratio(RESILIENCE, 1.5)).budget(Budget::Allocations(6.0))
 }
