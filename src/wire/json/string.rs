@@ -57,9 +57,9 @@ pub(super) fn end(bytes: &[u8], mut at: usize) -> Option<usize> {
             // It was escaped.
             continue;
         }
-        match bytes.get(special..)? {
-            [b'"', ..] => return Some(special),
-            [b'\\', escaped, ..] if is_simple(*escaped) => at = special + 2,
+        match bytes.get(special)? {
+            b'"' => return Some(special),
+            b'\\' if bytes.get(special + 1).is_some_and(|escaped| is_simple(*escaped)) => at = special + 2,
             _ => {
                 // A copy, so that this loop's own needs no place in memory.
                 let mut from_here = blocks;
