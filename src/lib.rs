@@ -32,6 +32,7 @@ pub mod terminal_state;
 #[cfg_attr(docsrs, doc(cfg(feature = "tonic")))]
 pub mod tonic;
 mod transport;
+mod turns;
 pub mod wire;
 mod words;
 

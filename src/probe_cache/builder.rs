@@ -6,7 +6,6 @@ use http::{
     header::{AUTHORIZATION, COOKIE, PROXY_AUTHORIZATION},
 };
 use http_body::Body;
-use tokio::sync::Semaphore;
 use tower_layer::Layer;
 use tower_service::Service;
 
@@ -23,6 +22,7 @@ use crate::{
     limits::Limits,
     outcome::Observe,
     terminal_state::TerminalStateLayer,
+    turns::Turns,
 };
 
 /// How much of a probe's answer is read at most, in bytes.
@@ -194,7 +194,8 @@ impl<O> ProbeCacheBuilder<O> {
         self
     }
 
-    /// How many probes run at once at most; further calls wait for their turn. Default: 64.
+    /// How many probes run at once at most, of one origin three quarters of these (of three or fewer, all); further calls wait
+    /// for their turn. A quarter is kept for origins of which none runs. Default: 64.
     pub fn max_probes(mut self, max: usize) -> Self {
         self.settings.max_probes = max;
         self
@@ -262,7 +263,7 @@ impl<O> ProbeCacheBuilder<O> {
                 clock: availability.clock(),
                 timeout: settings.probe_timeout,
                 sends_message: settings.message_probe,
-                permits: Arc::new(Semaphore::new(settings.max_probes.min(Semaphore::MAX_PERMITS))),
+                turns: Turns::new(settings.max_probes),
                 flights: Arc::new(Flights::new()),
                 availability: availability.clone(),
                 cards: cards.clone(),

@@ -51,6 +51,11 @@ pub(crate) struct Probe {
 }
 
 impl Probe {
+    /// Where it goes, as the call did.
+    pub(super) fn uri(&self) -> &Uri {
+        &self.uri
+    }
+
     /// `None` for calls whose binding nobody knows, and for those that no other operation's path can be told from. `names`: the headers that hold credentials or a tenant.
     /// `credential` tells callers apart.
     pub(crate) fn of(

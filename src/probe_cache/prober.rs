@@ -10,7 +10,7 @@ use std::{
 use bytes::Bytes;
 use http::{HeaderName, Request};
 use http_body_util::BodyExt;
-use tokio::{sync::Semaphore, time::Instant};
+use tokio::time::Instant;
 
 use super::{
     SkillAvailability,
@@ -26,6 +26,7 @@ use crate::{
     clock::Clock,
     error::{BoxError, CallError, lost},
     flights::{Flights, Joined, Landing, Lost, join},
+    turns::Turns,
 };
 
 pub(super) struct Prober {
@@ -33,7 +34,7 @@ pub(super) struct Prober {
     pub(super) clock: Clock,
     pub(super) timeout: Duration,
     pub(super) sends_message: bool,
-    pub(super) permits: Arc<Semaphore>,
+    pub(super) turns: Turns,
     pub(super) flights: Arc<Flights<EndpointKey, Verdict>>,
     pub(super) availability: SkillAvailability,
     pub(super) cards: Option<CardStore>,
@@ -83,14 +84,14 @@ impl Prober {
             return waiting.await;
         }
         // So many probes at once, and no more. Whoever waits here has not begun one.
-        let Ok(permit) = Arc::clone(&self.permits).acquire_owned().await else { return Err(Lost::Cancelled) };
+        let Some(turn) = self.turns.take(question.probe.uri()).await else { return Err(Lost::Cancelled) };
         let waiting = match join(&self.flights, question.key.clone()) {
             Joined::Later(waiting) => waiting,
             Joined::First(landing, waiting) => {
                 let (this, question) = (Arc::clone(self), question.clone());
                 tokio::spawn(async move {
                     this.lead(landing, question, false).await;
-                    drop(permit);
+                    drop(turn);
                 });
                 waiting
             }
@@ -100,7 +101,7 @@ impl Prober {
 
     /// Probes an endpoint before its trust expires, if nobody does already.
     pub(super) async fn renew(self: &Arc<Self>, question: Question) {
-        let Ok(_permit) = Arc::clone(&self.permits).try_acquire_owned() else { return };
+        let Some(_turn) = self.turns.try_take(question.probe.uri()) else { return };
         if let Joined::First(landing, _) = join(&self.flights, question.key.clone()) {
             self.lead(landing, question, true).await;
         }

@@ -125,6 +125,35 @@ async fn so_many_probes_run_at_once_and_no_more() {
     assert_eq!((started.elapsed(), agent.probes()), (s(3), 6));
 }
 
+/// However many endpoints they have.
+#[tokio::test(start_paused = true)]
+async fn agents_that_hang_leave_places_to_others() {
+    const HANGING: usize = 3;
+    let agent = Agent::new(|asked| match asked.is_probe() {
+        true if asked.uri.host().unwrap().starts_with("hangs") => no_task(asked).after(s(3600)),
+        true => no_task(asked).after(ms(100)),
+        false => does(asked),
+    });
+    let layer = builder(&agent).max_probes(16).build().unwrap();
+    let service = guard(&layer, &agent);
+    let to = |target: String| {
+        let (mut service, mut request) = (service.clone(), V1.send());
+        *request.uri_mut() = target.parse().unwrap();
+        async move { call(&mut service, request).await }
+    };
+    let mut hanging = JoinSet::new();
+    for n in 0..16 * HANGING {
+        hanging.spawn(to(format!("https://hangs-{}.example/{n}", n % HANGING)));
+    }
+    tokio::time::sleep(ms(1)).await;
+    assert_eq!(agent.probes(), 12 + HANGING);
+    let started = Instant::now();
+    for n in 0..4 {
+        assert_eq!(to(format!("https://quick.example/{n}")).await.word(), "success/success");
+    }
+    assert_eq!(started.elapsed(), ms(400));
+}
+
 /// Lets a future run until it waits for something, the tasks that it started as well.
 async fn poll_until_it_waits<F: Future + Unpin>(future: &mut F) {
     for _ in 0..16 {

@@ -20,13 +20,13 @@ use super::{
     location::{Pattern, Template},
     shelf::Shelf,
     stats::Counters,
-    turns::Turns,
 };
 use crate::{
     client::{Client, erase},
     clock::Clock,
     error::BoxError,
     flights::Flights,
+    turns::Turns,
 };
 
 /// No card has authority for longer without being asked for again, whatever its `max-age` says.
@@ -167,7 +167,7 @@ impl CardStoreBuilder {
     }
 
     /// How many cards are fetched at once at most, of one origin three quarters of these (of three or fewer, all); further
-    /// fetches wait for their turn. Default: 256.
+    /// fetches wait for their turn. A quarter is kept for origins of which none is fetched. Default: 256.
     pub fn max_searches(mut self, max: usize) -> Self {
         self.max_searches = max;
         self

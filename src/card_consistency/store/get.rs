@@ -10,7 +10,6 @@ use super::{
     refused::{Refused, is_outage, is_passing, is_word},
     search::{Got, Learned, Plan},
     shelf::{Challenge, Found, Slot},
-    turns::Turn,
 };
 use crate::{
     call::ProtocolVersion,
@@ -18,6 +17,7 @@ use crate::{
     error::CardFailure,
     flights::{Joined, Landing, Lost, Waiting, join},
     outcome::Class,
+    turns::Turn,
 };
 
 /// What a flight is for: a key, and whether it goes past every cache.

@@ -15,7 +15,6 @@ mod refused;
 mod search;
 mod shelf;
 mod stats;
-mod turns;
 mod verify;
 mod witness;
 
@@ -47,7 +46,6 @@ use self::{
     held::{Lease, Parts, Validators},
     shelf::{Shelf, Slot},
     stats::Counters,
-    turns::Turns,
     witness::Witness,
 };
 pub(super) use self::{
@@ -62,6 +60,7 @@ use crate::{
     clock::{Clock, span},
     error::{BoxError, CardFailure},
     flights::Flights,
+    turns::Turns,
 };
 
 /// Fetches and keeps the cards of targets.

@@ -4,15 +4,6 @@ use tower::ServiceExt;
 
 use super::*;
 
-async fn all(store: &CardStore, asks: impl IntoIterator<Item = CardAsk>) -> Vec<Result<Arc<HeldCard>, CardFailure>> {
-    let calls: Vec<_> = asks.into_iter().map(|ask| tokio::spawn(store.get(ask))).collect();
-    let mut results = Vec::new();
-    for call in calls {
-        results.push(call.await.unwrap());
-    }
-    results
-}
-
 #[tokio::test(start_paused = true)]
 async fn a_thousand_calls_are_one_fetch() {
     let agent = Agent::at(SCOPED, |_| Reply::card("a").after(Duration::from_secs(1)));

@@ -255,3 +255,12 @@ async fn pass(seconds: u64) {
 async fn pass_ms(milliseconds: u64) {
     tokio::time::advance(Duration::from_millis(milliseconds)).await;
 }
+
+async fn all(store: &CardStore, asks: impl IntoIterator<Item = CardAsk>) -> Vec<Result<Arc<HeldCard>, CardFailure>> {
+    let calls: Vec<_> = asks.into_iter().map(|ask| tokio::spawn(store.get(ask))).collect();
+    let mut results = Vec::new();
+    for call in calls {
+        results.push(call.await.unwrap());
+    }
+    results
+}

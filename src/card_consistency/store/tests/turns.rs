@@ -48,6 +48,39 @@ async fn who_hangs_leaves_places_to_others() {
     }
 }
 
+/// Nor do several. Who has many cards to fetch takes them one after the other, where there is no more than one place left.
+#[tokio::test(start_paused = true)]
+async fn however_many_hang_a_place_is_left_to_whoever_has_none() {
+    const HANGING: usize = 10;
+    let agents = Agent::new(|seen| match seen.uri.contains("hangs") {
+        true if seen.header("authorization").is_none() => Reply::status(401),
+        true => Reply::card("slow").after(Duration::from_secs(3600)),
+        false => {
+            let target = seen.uri.split("/.well-known").next().unwrap();
+            Reply::json(card("quick").replace(TARGET, target)).after(Duration::from_millis(100))
+        }
+    });
+    let store = CardStore::builder(agents).max_searches(64).build().unwrap();
+    let mut hanging = tokio::task::JoinSet::new();
+    for number in 0..64 * HANGING {
+        let target: Uri = format!("https://hangs-{}.example/a2a", number % HANGING).parse().unwrap();
+        let _ = store.get(CardAsk::new(target.clone(), HeaderMap::new())).await;
+        let mut headers = HeaderMap::new();
+        headers.insert("authorization", format!("Bearer {number}").parse().unwrap());
+        hanging.spawn(store.get(CardAsk::new(target, headers)));
+    }
+    pass_ms(1).await;
+    assert_eq!(store.stats().in_flight, 48 + HANGING, "all but the places of those who have none");
+    let began = Instant::now();
+    let quick = (0..20).map(|number| {
+        let target = format!("https://quick-{}.example/{}", number % 5, number / 5);
+        CardAsk::new(target.parse().unwrap(), HeaderMap::new())
+    });
+    assert!(all(&store, quick).await.iter().all(Result::is_ok));
+    // The four of each, and of five who take four places in turn.
+    assert_eq!(began.elapsed(), Duration::from_millis(400));
+}
+
 /// Of so few there is none to spare.
 #[tokio::test(start_paused = true)]
 async fn a_few_places_are_everybodys() {
