@@ -1,20 +1,22 @@
+//! The handle that all share who record what calls showed, or ask where a peer stands.
+
+mod builder;
+mod inner;
+
 use std::{
     collections::HashSet,
     fmt,
-    hash::{BuildHasher, RandomState},
-    sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed},
-    },
-    time::Duration,
+    sync::{Arc, PoisonError, atomic::Ordering::Relaxed},
 };
 
 use tokio::{runtime::Handle, time::Instant};
 
-use super::{EvidenceChange, EvidenceLink, EvidenceStore, entry::Entry, peers::Peers, store::Outbox};
+pub use self::builder::EvidenceBuilder;
+pub(super) use self::inner::Inner;
+use super::{EvidenceLink, entry::Entry};
 use crate::directory::{
     PeerId,
-    trust::{Case, Record, Report, ReportKind, Standing, TrustError, TrustPolicy, places},
+    trust::{Report, Standing, TrustPolicy},
 };
 
 /// What calls showed of peers. Clones are the same; whoever delegates and whoever observes share one.
@@ -38,25 +40,6 @@ pub struct Evidence {
     inner: Arc<Inner>,
 }
 
-pub(super) struct Inner {
-    policy: TrustPolicy,
-    peers: Peers,
-    /// Who this is among the replicas.
-    me: u128,
-    /// How many peers there are to choose from, where somebody said it.
-    registered: AtomicUsize,
-    /// Which they are, where a directory says it. Taken when a peer comes or goes.
-    present: Mutex<Option<HashSet<PeerId>>>,
-    /// Those that are to be in quarantine. Taken when one is to go into it, and never by readers.
-    bench: Mutex<Vec<Arc<Entry>>>,
-    /// How long evidence is kept that other replicas told.
-    keep: Duration,
-    outbox: Option<Arc<Outbox>>,
-    /// What is to be served, until it is.
-    unserved: Mutex<Option<Arc<dyn EvidenceStore>>>,
-    is_served: AtomicBool,
-}
-
 /// What is known of one peer.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -73,25 +56,6 @@ pub struct PeerEvidence {
     pub neutral: u64,
 }
 
-/// Builds an [`Evidence`].
-#[derive(Clone)]
-#[must_use = "a builder does nothing before `build`"]
-pub struct EvidenceBuilder {
-    policy: TrustPolicy,
-    capacity: usize,
-    store: Option<Arc<dyn EvidenceStore>>,
-    share_every: Duration,
-}
-
-/// Evidence of so many half-lives ago weighs a thousandth.
-const HALF_LIVES: u32 = 10;
-
-/// And nobody keeps it for longer.
-const LONGEST_KEPT: Duration = Duration::from_secs(30 * 86_400);
-
-/// So many characters of a skill are kept.
-const LONGEST_SKILL: usize = 128;
-
 impl Evidence {
     /// By the default policy, of at most 4,096 peers, shared with nobody.
     #[must_use]
@@ -101,12 +65,7 @@ impl Evidence {
 
     /// Sets the policy, how many peers there may be, and with whom they are shared.
     pub fn builder() -> EvidenceBuilder {
-        EvidenceBuilder {
-            policy: TrustPolicy::default(),
-            capacity: 4096,
-            store: None,
-            share_every: Duration::from_millis(250),
-        }
+        EvidenceBuilder::new()
     }
 
     /// The policy.
@@ -199,7 +158,7 @@ impl Evidence {
     }
 
     /// Starts serving the store, if that has not been done, and if there is a runtime to do it in.
-    fn serve(&self) {
+    pub(super) fn serve(&self) {
         if self.inner.is_served.load(Relaxed) {
             return;
         }
@@ -214,204 +173,6 @@ impl Evidence {
     }
 }
 
-impl Inner {
-    fn record(&self, peer: &PeerId, skill: Option<&str>, report: Report, now: Instant) {
-        // What says nothing makes nobody known.
-        let entry = match report.kind() {
-            ReportKind::Neutral => match self.peers.get(peer) {
-                Some(entry) => entry,
-                None => return,
-            },
-            _ => self.entry(peer, now, now),
-        };
-        let is_sentenced = {
-            let mut record = entry.write();
-            if report.kind() == ReportKind::Overclaim
-                && let Some(skill) = skill
-            {
-                record.overclaimed = Some(skill.chars().take(LONGEST_SKILL).collect());
-            }
-            record.report(&self.policy, report, now)
-        };
-        if let Some(outbox) = &self.outbox
-            && report.kind() != ReportKind::Neutral
-        {
-            outbox.push(&entry, is_sentenced);
-        }
-        if is_sentenced {
-            self.bench().push(entry);
-            self.settle(now);
-        }
-    }
-
-    /// A peer's entry, made as of `since` if there is none.
-    fn entry(&self, peer: &PeerId, since: Instant, now: Instant) -> Arc<Entry> {
-        if let Some(entry) = self.peers.get(peer) {
-            return entry;
-        }
-        // Held meanwhile, so that who registers it just now finds the entry, or is found.
-        let present = self.present();
-        let entry = self.peers.get_or_new(peer, || Record::new(self.me, since), now);
-        entry.set_absent(present.as_ref().is_some_and(|present| !present.contains(peer)));
-        entry
-    }
-
-    fn present(&self) -> MutexGuard<'_, Option<HashSet<PeerId>>> {
-        self.present.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn forget(&self, peer: &PeerId, now: Instant) -> bool {
-        let was_known = self.peers.remove(peer).is_some();
-        if was_known {
-            self.settle(now);
-        }
-        was_known
-    }
-
-    /// Takes in what another replica tells.
-    pub(super) fn apply(&self, change: &EvidenceChange, now: Instant) {
-        if change.from == self.me {
-            return;
-        }
-        let Some(seen) = &change.seen else {
-            self.forget(&change.peer, now);
-            return;
-        };
-        let Some(learnt) = seen.learnt(&self.policy, self.keep, now) else { return };
-        let entry = self.entry(&change.peer, learnt.tally.at, now);
-        let is_sentenced = entry.write().learn(&self.policy, change.from, &learnt, self.keep, now);
-        if is_sentenced {
-            // What counted here before weighs less from now on.
-            if let Some(outbox) = &self.outbox
-                && entry.read().has_own()
-            {
-                outbox.push(&entry, false);
-            }
-            self.bench().push(entry);
-            self.settle(now);
-        }
-    }
-
-    /// What this replica counted.
-    pub(super) fn known(&self, now: Instant) -> Vec<EvidenceChange> {
-        let change = |entry: Arc<Entry>| {
-            let record = entry.read();
-            let is_told = record.has_own() && now.saturating_duration_since(record.last_seen()) <= self.keep;
-            is_told.then(|| EvidenceChange::seen(self.me, entry.peer.clone(), &record.told(now), now))
-        };
-        self.peers.all().into_iter().filter_map(change).collect()
-    }
-
-    fn bench(&self) -> MutexGuard<'_, Vec<Arc<Entry>>> {
-        self.bench.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Gives the places that there are to the worst.
-    fn settle(&self, now: Instant) {
-        let mut bench = self.bench();
-        bench.retain(|entry| !entry.is_gone() && entry.read().is_sentenced(now));
-        let registered = match self.registered.load(Relaxed) {
-            0 => self.peers.len(),
-            registered => registered,
-        };
-        let room = places(self.policy.max_quarantined(), registered);
-        let case = |entry: &Arc<Entry>| {
-            let record = entry.read();
-            (record.rate(&self.policy, now), record.level(), Arc::clone(entry))
-        };
-        let mut cases: Vec<_> = bench.iter().map(case).collect();
-        cases.sort_unstable_by(|(rate, level, entry), (other_rate, other_level, other)| {
-            let case = Case { rate: *rate, level: *level, peer: &entry.peer };
-            case.worst_first(&Case { rate: *other_rate, level: *other_level, peer: &other.peer })
-        });
-        cases.dedup_by(|(_, _, one), (_, _, other)| Arc::ptr_eq(one, other));
-        for (place, (_, _, entry)) in cases.iter().filter(|(_, _, entry)| !entry.is_absent()).enumerate() {
-            if entry.read().is_served() != (place < room) {
-                entry.write().serve(place < room);
-            }
-        }
-        *bench = cases.into_iter().map(|(_, _, entry)| entry).collect();
-    }
-}
-
-impl EvidenceBuilder {
-    /// How evidence becomes trust. Default: [`TrustPolicy::default`].
-    pub fn policy(mut self, policy: TrustPolicy) -> Self {
-        self.policy = policy;
-        self
-    }
-
-    /// Of how many peers anything is known, at most. Beyond that, those that were called longest ago are forgotten, and
-    /// of those in quarantine none while there are others. Default: 4,096.
-    pub fn capacity(mut self, peers: usize) -> Self {
-        self.capacity = peers;
-        self
-    }
-
-    /// Where other replicas are told what was counted, and learnt from. Default: nowhere; the process is on its own.
-    pub fn store(mut self, store: Arc<dyn EvidenceStore>) -> Self {
-        self.store = Some(store);
-        self
-    }
-
-    /// How often the [`store`](Self::store) is told, at most. What puts a peer into quarantine is told at once. Up to
-    /// 60 s; zero: with each call. Default: 250 ms.
-    pub fn share_every(mut self, pause: Duration) -> Self {
-        self.share_every = pause;
-        self
-    }
-
-    /// The handle.
-    ///
-    /// # Errors
-    ///
-    /// If a setting cannot be. The error names it.
-    pub fn build(self) -> Result<Evidence, TrustError> {
-        if self.capacity == 0 {
-            return Err(TrustError::new("capacity", "must not be zero: nobody would ever be known"));
-        }
-        if self.share_every > Duration::from_secs(60) {
-            return Err(TrustError::new("share_every", format!("is {:?}: it must be at most 60 s", self.share_every)));
-        }
-        let built = self.made();
-        built.serve();
-        Ok(built)
-    }
-
-    fn made(self) -> Evidence {
-        let Self { policy, capacity, store, share_every } = self;
-        let keep = policy.half_life().saturating_mul(HALF_LIVES).min(LONGEST_KEPT);
-        let inner = Inner {
-            policy,
-            peers: Peers::new(capacity),
-            me: name(),
-            registered: AtomicUsize::new(0),
-            present: Mutex::default(),
-            bench: Mutex::default(),
-            keep,
-            outbox: store.as_ref().map(|_| Arc::new(Outbox::new(share_every, capacity))),
-            is_served: AtomicBool::new(store.is_none()),
-            unserved: Mutex::new(store),
-        };
-        Evidence { inner: Arc::new(inner) }
-    }
-}
-
-/// What is left is told, and then the store's work is done.
-impl Drop for Inner {
-    fn drop(&mut self) {
-        if let Some(outbox) = &self.outbox {
-            outbox.close();
-        }
-    }
-}
-
-/// Each hasher of the standard library's has random keys of its own.
-fn name() -> u128 {
-    let half = |n: u8| u128::from(RandomState::new().hash_one(n));
-    (half(0) << 64) | half(1)
-}
-
 impl Default for Evidence {
     fn default() -> Self {
         Self::new()
@@ -421,16 +182,5 @@ impl Default for Evidence {
 impl fmt::Debug for Evidence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Evidence").field("peers", &self.inner.peers.len()).finish_non_exhaustive()
-    }
-}
-
-impl fmt::Debug for EvidenceBuilder {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("EvidenceBuilder")
-            .field("policy", &self.policy)
-            .field("capacity", &self.capacity)
-            .field("store", &self.store.is_some())
-            .field("share_every", &self.share_every)
-            .finish()
     }
 }
