@@ -1,32 +1,34 @@
 //! One delegated call, from its need to an answer.
 
-use std::{
-    sync::{Arc, atomic::AtomicBool},
-    time::Duration,
-};
+mod bound;
+mod need;
+mod record;
+mod testing;
+
+use std::sync::{Arc, atomic::AtomicBool};
 
 use bytes::Bytes;
-use http::{HeaderMap, HeaderName, Request, Response, request::Parts};
+use http::{HeaderMap, Request, Response};
 use http_body::Body;
 use tokio::time::{Instant, timeout_at};
 use tower_service::Service;
 
+use self::{
+    bound::{deadline, late},
+    need::need_of,
+    record::Record,
+};
 use super::{
-    Alternatives, CredentialsAsk, DelegateBody, DelegateError, Delegated, Fallback, NoEligiblePeer,
+    CredentialsAsk, DelegateBody, DelegateError, Delegated, Fallback, NoEligiblePeer,
     attempt::{Letter, Original, add_credentials},
     body::Watch,
     layer::Config,
-    test_call::Test,
 };
 use crate::{
-    call::{self, Binding, Call, CallBody, Operation},
+    call::{self, Call, CallBody},
     card::Origin,
-    directory::{
-        self, Attempt, AttemptEnd, Candidate, Decision, Directory, DirectoryObserver, Exclusion, Need, PeerId, Report,
-        ReportKind, Written,
-    },
-    error::{BoxError, CallError, Failure, Retry, lost},
-    limits::{CENTURY, LimitOverrides},
+    directory::{self, AttemptEnd, Candidate, Directory, Exclusion, Need, Report, Written},
+    error::{BoxError, CallError, Retry, lost},
     outcome::{Class, OutcomeKind},
     wire::A2aError,
 };
@@ -265,68 +267,26 @@ impl<S> Run<S> {
         }
     }
 
-    /// Tests a candidate, once for all calls that come together: the others wait for what comes of it, also if the one that
-    /// wanted it first does no longer. What went wrong for the caller's own reasons is that caller's alone.
-    async fn test<B, P>(
-        &mut self,
-        candidate: &Candidate,
-        letter: &Letter,
-        names: &[HeaderName],
-        deadline: Instant,
-    ) -> Result<(), Turn<P>>
-    where
-        S: Service<Request<CallBody<B>>, Response = Response<P>> + Clone + Send + 'static,
-        S::Future: Send,
-        S::Error: Into<BoxError>,
-        B: Body<Data = Bytes> + Send + 'static,
-        B::Error: Send,
-        P: Body<Data = Bytes> + Send + 'static,
-        P::Error: Into<BoxError>,
-    {
-        let peer = &candidate.at;
-        let failed_before = peer.state.failed_tests();
-        let Ok(mut last_failure) = timeout_at(deadline, peer.state.testing()).await else {
-            return Err(Turn::NotAsked(Exclusion::TestFailed("no answer in time".into())));
-        };
-        if peer.is_tested() {
-            return Ok(());
-        }
-        if peer.state.failed_tests() != failed_before {
-            return Err(Turn::NotAsked(Exclusion::TestFailed(last_failure.clone())));
-        }
-        let failed = |why: Box<str>| Turn::Tested(Exclusion::TestFailed(why));
-        let Some(test) = Test::of(letter, names) else {
-            return Err(failed("a test cannot be written for this binding".into()));
-        };
-        let (service, patience) = (self.spare.clone(), self.config.test_timeout.min(CENTURY));
-        let (peer, skill) = (Arc::clone(peer), Arc::clone(&candidate.skill));
-        let evidence = self.directory.evidence().clone();
-        let testing = tokio::spawn(async move {
-            let Err(failed) = test.run(service, patience).await else {
-                peer.set_tested();
-                return Ok(());
-            };
-            evidence.record(&peer.id, Some(&skill), failed.report);
-            if failed.report.kind() != ReportKind::Neutral {
-                *last_failure = failed.why.clone();
-                peer.state.note_failed_test();
-            }
-            Err(failed.why)
-        });
-        match timeout_at(deadline, testing).await {
-            Ok(Ok(Ok(()))) => Ok(()),
-            Ok(Ok(Err(why))) => Err(failed(why)),
-            Ok(Err(_)) => Err(failed("what was testing it ended".into())),
-            Err(_) => Err(failed("no answer in time".into())),
-        }
-    }
-
     /// What the failure says of the peer's card is a reason to read it again.
     fn doubt(&self, candidate: &Candidate, error: &CallError) {
         if let Some(why) = directory::drift_of(error) {
             self.directory.doubt(&candidate.peer, why);
         }
     }
+}
+
+/// Whether another peer may be asked: nothing can have been done, and the refusal is not the request's own fault.
+fn may_go_on(error: &CallError) -> bool {
+    if error.events() > 0 || error.retry() == Retry::Unsafe {
+        return false;
+    }
+    // Whoever asks for a pause may have begun: another one knows nothing of that. But not who says that it is too busy.
+    if error.work_may_have_started() && error.class() != Class::Unavailable {
+        return false;
+    }
+    let about_the_request =
+        matches!(error.a2a_error(), Some(A2aError::Parse | A2aError::InvalidRequest | A2aError::InvalidParams));
+    error.is_routing_signal() || error.outcome() != OutcomeKind::Refused || !about_the_request
 }
 
 /// Those for this peer, from whoever gives them.
@@ -350,120 +310,5 @@ async fn credentials(
         Ok(Ok(headers)) => Ok(headers),
         Ok(Err(why)) => Err(why.to_string().into()),
         Err(_) => Err("none in time".into()),
-    }
-}
-
-/// What is needed, completed by what the request is.
-fn need_of(parts: &Parts, call: &Call) -> Result<Need, &'static str> {
-    let need = match (parts.extensions.get::<Need>(), call.skill()) {
-        (Some(need), _) => need.clone(),
-        (None, Some(skill)) => Need::skill(skill),
-        (None, None) => return Err("it names no need: put a Need into its extensions, or the skill into its Call"),
-    };
-    let Some(binding) = call.binding() else {
-        return Err("nobody can tell what it is written in: put CallLayer above, or a Call into its extensions");
-    };
-    if !call.operation().is_some_and(Operation::is_send) || !call.begins_task() {
-        return Err("it is about a task, and belongs to whoever has that: call the URI in Delegated");
-    }
-    let version = call.version().unwrap_or(crate::call::ProtocolVersion::V1_0);
-    // What the user's need says of it, only the request can know.
-    let mut need = need.rewritten().written(binding, version);
-    if let Some(alternatives) = parts.extensions.get::<Alternatives>() {
-        for one in &alternatives.list {
-            need = need.written(one.written.binding, one.written.version);
-        }
-    }
-    if let Some(tenant) = call.tenant() {
-        need = need.tenant(tenant);
-    }
-    Ok(need)
-}
-
-/// When the call is over, whoever is asked.
-fn deadline<B: Body>(original: &Original<B>, config: &Config, now: Instant) -> Instant {
-    let (call, extensions) = (&original.call, &original.parts.extensions);
-    let stream = call.is_streaming();
-    let total = match extensions.get::<LimitOverrides>() {
-        Some(by) => config.limits.overridden(by).total_of(stream),
-        None => config.limits.total_of(stream),
-    };
-    let asked = match call.binding() {
-        Some(Binding::Grpc) => call::grpc_timeout(&original.parts.headers),
-        _ => None,
-    };
-    let total = asked.map_or(total, |asked| asked.min(total)).min(CENTURY);
-    now + total.saturating_sub(call.elapsed())
-}
-
-fn late(call: &Call, deadline: Instant, never_sent: bool) -> CallError {
-    let what = "the call was not over in time, with whom it was delegated to";
-    let mut failure = Failure::new(OutcomeKind::Timeout, Class::Total, what, call.clone(), call.elapsed());
-    failure.never_sent = never_sent;
-    failure.bound = call.began().map(|began| deadline.saturating_duration_since(began));
-    CallError::new(failure)
-}
-
-/// Whether another peer may be asked: nothing can have been done, and the refusal is not the request's own fault.
-fn may_go_on(error: &CallError) -> bool {
-    if error.events() > 0 || error.retry() == Retry::Unsafe {
-        return false;
-    }
-    // Whoever asks for a pause may have begun: another one knows nothing of that. But not who says that it is too busy.
-    if error.work_may_have_started() && error.class() != Class::Unavailable {
-        return false;
-    }
-    let about_the_request =
-        matches!(error.a2a_error(), Some(A2aError::Parse | A2aError::InvalidRequest | A2aError::InvalidParams));
-    error.is_routing_signal() || error.outcome() != OutcomeKind::Refused || !about_the_request
-}
-
-/// The record of a decision on its way: the observer has it once, also of a call that its caller let go of.
-struct Record<'d> {
-    decision: Decision,
-    observer: &'d dyn DirectoryObserver,
-    told: bool,
-    /// Whose turn it is, and since when.
-    under_way: Option<(PeerId, Instant)>,
-    /// The request has gone out to it.
-    sent: bool,
-}
-
-impl<'d> Record<'d> {
-    fn new(decision: Decision, observer: &'d dyn DirectoryObserver) -> Self {
-        Self { decision, observer, told: false, under_way: None, sent: false }
-    }
-
-    fn begin(&mut self, candidate: &Candidate) {
-        self.under_way = Some((candidate.peer.clone(), Instant::now()));
-        self.sent = false;
-    }
-
-    fn note(&mut self, candidate: &Candidate, ended: AttemptEnd, elapsed: Duration) {
-        self.under_way = None;
-        self.decision.attempts.push(Attempt { peer: candidate.peer.clone(), ended, elapsed });
-    }
-
-    fn end(&mut self, chosen: Option<&Candidate>) -> Arc<Decision> {
-        self.decision.chosen = chosen.map(|candidate| candidate.peer.clone());
-        self.tell();
-        Arc::new(self.decision.clone())
-    }
-
-    fn tell(&mut self) {
-        if !self.told {
-            self.told = true;
-            self.observer.decided(&self.decision);
-        }
-    }
-}
-
-impl Drop for Record<'_> {
-    fn drop(&mut self) {
-        if let Some((peer, began)) = self.under_way.take() {
-            let ended = AttemptEnd::Abandoned { sent: self.sent };
-            self.decision.attempts.push(Attempt { peer, ended, elapsed: began.elapsed() });
-        }
-        self.tell();
     }
 }
