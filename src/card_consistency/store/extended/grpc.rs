@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, StatusCode, Uri, header::CONTENT_TYPE, response::Parts};
 
-use super::{Answer, ExtendedCall, is_none_there};
+use super::{Answer, ExtendedCall, answer::is_none_there};
 use crate::{
     call::grpc_dialect_of,
     card_consistency::store::{Inner, exchange::not_json},
