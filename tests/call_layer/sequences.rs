@@ -57,3 +57,21 @@ async fn a_request_is_named_alike_whatever_came_before() {
         }
     }
 }
+
+/// A layer is printed by who sets it up, and requests are somebody else's.
+#[tokio::test(start_paused = true)]
+async fn what_a_layer_remembers_it_does_not_show() {
+    let layer = layer();
+    let before = format!("{layer:?}");
+    let body = bodies().swap_remove(0);
+    for _ in 0..8 {
+        passed(&layer, request("POST", "/a2a", MockBody::of([body.clone().into()]))).await;
+    }
+    let shown = format!("{layer:?}");
+    for text in ["t-1", "c-1", "one", "translate", "SendMessage", "hello"] {
+        let numbers = text.bytes().map(|byte| byte.to_string()).collect::<Vec<_>>().join(", ");
+        for spelled in [text, &numbers] {
+            assert!(before.contains(spelled) || !shown.contains(spelled), "{text}: {shown}");
+        }
+    }
+}
