@@ -83,6 +83,8 @@ impl<N: Copy> Memo<N> {
 
     #[inline(never)]
     fn repeated_otherwise(&mut self, bytes: &[u8]) -> Option<usize> {
+        // An event that is not valid is never said to be judged: the next one that is must not be taken for it.
+        self.learning = None;
         let last = self.last;
         let mut others = (1..KINDS).map(|step| (last + step) % KINDS);
         let (last, length) = others.find_map(|at| Some((at, self.templates.get_mut(at)?.find_apart(bytes)?)))?;

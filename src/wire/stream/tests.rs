@@ -372,3 +372,22 @@ proptest! {
         prop_assert_eq!(whole, watch_pieces(judge(), bytes.chunks(size)));
     }
 }
+
+/// What follows an event that is an error is judged all the same by who asks, and tells nothing of that one.
+#[test]
+fn an_error_is_one_however_often_it_comes() {
+    let error = "data: {\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32603,\"message\":\"no\"}}\n\n";
+    let good = "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"artifactUpdate\":{\"taskId\":\"t\",\"artifact\":{}}}}\n\n";
+    for good in [format!("data:{good}"), format!(": so\n\ndata:{good}"), format!("data: {good}")] {
+        let mut judge = StreamJudge::new(RPC, MAX, false);
+        for _ in 0..12 {
+            assert_eq!(judge.step(error.as_bytes(), &ID).kind, StepKind::Error);
+            let mut at = 0;
+            while at < good.len() {
+                let step = judge.step(&good.as_bytes()[at..], &ID);
+                assert!(matches!(step.kind, StepKind::Event | StepKind::Boundary), "{step:?} {good}");
+                at += step.consumed;
+            }
+        }
+    }
+}
