@@ -181,6 +181,22 @@ fn what_is_not_noted_of_one_is_not_noted_of_another() {
     }
 }
 
+/// What stands beside the result is none of it, an empty text like any other.
+#[test]
+fn a_context_that_is_not_the_results_is_not_told() {
+    for document in [
+        r#"{"jsonrpc":"2.0","id":1,"result":{"contextId":"","task":{"id":"t","status":{"state":"working"}}}}"#,
+        r#"{"jsonrpc":"2.0","id":1,"result":{"task":{"id":"t","status":{"state":"working"}},"contextId":""}}"#,
+    ] {
+        let mut answers = KnownAnswers::default();
+        answers.learn(SEND, document.as_bytes(), &number(1));
+        for context in ["", "c"] {
+            let other = document.replace(r#""contextId":"""#, &format!(r#""contextId":"{context}""#));
+            known(&mut answers, SEND, &other, &number(1));
+        }
+    }
+}
+
 /// A message's own id is only asked to be there.
 #[test]
 fn messages_are_known_whatever_their_id() {
