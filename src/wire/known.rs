@@ -80,9 +80,13 @@ impl<Q: Copy + PartialEq, F> Known<Q, F> {
     }
 
     /// The kind that a document is to be learnt as which is like no other, if that promises to be worth it.
-    fn next_to_learn(&mut self, question: Q) -> Option<&mut Kind<Q, F>> {
+    fn next_to_learn(&mut self, question: Q, document: &[u8]) -> Option<&mut Kind<Q, F>> {
         if self.pause > 0 {
             self.pause -= 1;
+            return None;
+        }
+        // Who did not find it may not have looked, since another call did; and of one that was found, what it tells may not have been accepted.
+        if self.find(question, document, |_| true).is_some() {
             return None;
         }
         let at = self.next;

@@ -44,7 +44,7 @@ impl KnownAnswers {
 
     /// Learns of a valid answer that is like no other, if that promises to be worth it.
     pub(crate) fn learn(&mut self, expected: Expected, document: &[u8], id: &JsonRpcId) {
-        let Some(kind) = self.0.next_to_learn(expected) else { return };
+        let Some(kind) = self.0.next_to_learn(expected, document) else { return };
         let mut judge = Judge::new(expected);
         kind.learn(&mut judge, document);
         let is_valid = judge.finish(id) == Verdict::Valid && judge.facts().tolerated.is_empty();

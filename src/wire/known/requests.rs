@@ -60,7 +60,7 @@ impl KnownRequests {
 
     /// Learns of a request that is like no other, if that promises to be worth it. `scan` gives a new one.
     pub(crate) fn learn(&mut self, envelope: Envelope, document: &[u8], scan: impl FnOnce() -> RequestScan) {
-        let Some(kind) = self.0.next_to_learn(envelope) else { return };
+        let Some(kind) = self.0.next_to_learn(envelope, document) else { return };
         let mut scan = scan();
         kind.learn(&mut scan, document);
         scan.finish();

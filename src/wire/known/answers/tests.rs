@@ -264,6 +264,17 @@ fn what_was_worth_it_is_learnt_as_often_as_before() {
     }
 }
 
+/// Calls at once may bring what is alike, each before it was learnt of the other; and what is known may have another call's id.
+#[test]
+fn what_is_known_takes_no_other_place() {
+    let mut answers = taught(SEND, &answer("1", "t-1", "c", "x", "7"), &number(1));
+    for (id, asked) in [("1", number(1)), ("2", number(2)), ("2", number(1)), ("1.0", number(1))] {
+        answers.learn(SEND, answer(id, "t-2", "c", "x", "7").as_bytes(), &asked);
+        assert_eq!(answers.0.kinds.len(), 1, "{id}");
+    }
+    assert!(known(&mut answers, SEND, &answer("3", "t-3", "c", "x", "7"), &number(3)).is_some());
+}
+
 #[test]
 fn what_has_too_many_parts_is_not_learnt() {
     let parts = (0..HOLES).map(|n| format!(r#"{{"text":"{n}"}}"#)).collect::<Vec<_>>().join(",");

@@ -127,6 +127,17 @@ fn what_is_not_noted_of_one_is_not_noted_of_another() {
 }
 
 #[test]
+fn what_is_known_takes_no_other_place() {
+    let mut requests = taught(&request("1", "t-1", "one", ""));
+    for id in ["1", "2", "1.5"] {
+        requests.learn(RPC, request(id, "t-2", "two", "").as_bytes(), scan);
+        assert_eq!(requests.0.kinds.len(), 1, "{id}");
+    }
+    requests.learn(RPC, request("null", "t-2", "two", "").as_bytes(), scan);
+    assert_eq!(requests.0.kinds.len(), 2);
+}
+
+#[test]
 fn what_is_no_json_is_not_learnt() {
     for document in ["", "{", "{}x", "{\"id\":01}", "{\"method\":\"\u{1}\"}"] {
         let mut requests = KnownRequests::default();
