@@ -283,7 +283,13 @@ impl StreamJudge {
                     return Some(step);
                 }
             }
-            GoneOn::Kept => return Some(self.hold(bytes.len())),
+            GoneOn::Kept => {
+                let step = self.hold(bytes.len());
+                if let StepKind::Flawed(flaw) = step.kind {
+                    self.flaw = Some(flaw);
+                }
+                return Some(step);
+            }
             GoneOn::Other => {}
         }
         self.read_kept(id);

@@ -259,3 +259,16 @@ async fn a_finished_future_is_done_with() {
     drop(future);
     notes.one();
 }
+
+/// The beginning of an id is another task's.
+#[tokio::test(start_paused = true)]
+async fn an_id_that_is_too_long_to_keep_is_not_told() {
+    for dialect in Dialect::ALL {
+        for (length, is_told) in [(1024, true), (1025, false)] {
+            let id = "x".repeat(length);
+            let answer = dialect.result(&dialect.task("WORKING")).replace("task-1", &id);
+            let noted = call(plain(), dialect.send(), Answer::json(answer)).await.notes.one();
+            assert_eq!((noted.word().as_str(), noted.task_id), ("success/success", is_told.then_some(id)));
+        }
+    }
+}

@@ -6,7 +6,7 @@ use crate::{
     error::{CallError, Seen},
     outcome::{Class, Observe, Outcome, OutcomeKind},
     terminal_state::{recovery::Recovery, rescue::Rescued},
-    wire::{Facts, TaskState, Tolerated},
+    wire::{Facts, SmallText, TaskState, Tolerated},
 };
 
 impl<O> Flight<O>
@@ -20,7 +20,9 @@ where
             return;
         }
         let Some(facts) = facts.filter(|_| self.config.observer.listens()) else { return };
-        let task_id = Some(facts.task_id.as_str()).filter(|id| !id.is_empty());
+        // The beginning of an id is another task's.
+        let id = Some(&facts.task_id).filter(|id| !id.is_empty() && !id.is_truncated());
+        let task_id = id.map(SmallText::as_str);
         self.observe(OutcomeKind::Success, Class::Success, None, task_id, facts.state, facts.tolerated);
     }
 

@@ -391,3 +391,18 @@ fn an_error_is_one_however_often_it_comes() {
         }
     }
 }
+
+/// Also of an event that is like those before, as far as it came.
+#[test]
+fn what_was_too_large_stays_so() {
+    let mut judge = StreamJudge::new(REST, text_event("x").len() + 40, false);
+    let (known, long) = (known(), text_event(&"x".repeat(400)));
+    let mut at = 0;
+    while at < known.len() {
+        at += judge.step(&known.as_bytes()[at..], &ID).consumed;
+    }
+    let mut kinds = long.as_bytes().chunks(60).map(|piece| judge.step(piece, &ID).kind);
+    assert!(kinds.any(|kind| kind == StepKind::Flawed(Flaw::TooLarge)));
+    drop(kinds);
+    assert_eq!(judge.finish(&ID), Finish::Flawed(Flaw::TooLarge));
+}
