@@ -1,7 +1,5 @@
 //! Refusals that contradict a card: the card is stale, and the next call reads it anew.
 
-use std::sync::Arc;
-
 use super::{modes::Asked, store::HeldCard};
 use crate::{
     call::{Capability, Operation},
@@ -9,14 +7,6 @@ use crate::{
     outcome::{Class, OutcomeKind},
     wire::A2aError,
 };
-
-/// The card that a call went by, until its answer begins.
-#[derive(Clone, Debug)]
-pub(super) struct Watch {
-    pub(super) card: Arc<HeldCard>,
-    /// The request of a send.
-    pub(super) asked: Option<Asked>,
-}
 
 /// Marks the card that a failed call went by, if the failure contradicts it. `asked`: the call's request, if no part of
 /// its answer has come.

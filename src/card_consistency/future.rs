@@ -14,10 +14,9 @@ use tokio::time::Instant;
 use tower_service::Service;
 
 use super::{
-    CardConsistencyBody, Direct, Resolution,
-    contradiction::{self, Watch},
+    CardConsistencyBody, Direct, Resolution, contradiction,
     layer::Config,
-    modes::Asked,
+    modes::{self, Asked},
     service::go_to,
     store::HeldCard,
 };
@@ -41,7 +40,11 @@ pin_project! {
         calling: Option<S::Future>,
         // Until its answer has it.
         call: Option<Call>,
-        stage: Stage<S, B, R, O>,
+        // The card that it goes by.
+        card: Option<Arc<HeldCard>>,
+        // The request of a send.
+        asked: Option<Bytes>,
+        before: Option<Box<Before<S, B, R, O>>>,
     }
 
     impl<S, B, R, O> PinnedDrop for CardConsistencyFuture<S, B, R, O>
@@ -52,22 +55,11 @@ pin_project! {
     {
         fn drop(this: Pin<&mut Self>) {
             let this = this.project();
-            if let (Some(call), Stage::Before(before)) = (this.call, this.stage)
-                && let Some((config, extensions)) = before.held_up()
-            {
-                config.tell_abandoned(call, extensions);
+            if let Some(before) = this.before {
+                before.abandoned(this.call.as_ref());
             }
         }
     }
-}
-
-enum Stage<S, B, R, O>
-where
-    B: Body,
-{
-    /// It has gone, and is watched where it went by a card.
-    Gone(Option<Watch>),
-    Before(Box<Before<S, B, R, O>>),
 }
 
 /// What a call goes through that does not go at once. Its wait is one for I/O, so that a box is no matter.
@@ -97,6 +89,12 @@ where
     pub(super) deadline: Instant,
 }
 
+/// What a call goes by.
+struct Watch {
+    card: Arc<HeldCard>,
+    asked: Option<Bytes>,
+}
+
 /// A call that has its card, and waits for its turn again.
 pub(super) struct Readying<S, B, R, O>
 where
@@ -114,9 +112,10 @@ where
     B: Body,
     O: Observe,
 {
+    /// It has gone: by a card, which is watched then.
     #[inline]
-    pub(super) fn calling(future: S::Future, call: Call, watch: Option<Watch>) -> Self {
-        Self { calling: Some(future), call: Some(call), stage: Stage::Gone(watch) }
+    pub(super) fn calling(future: S::Future, call: Call, card: Option<Arc<HeldCard>>, asked: Option<Bytes>) -> Self {
+        Self { calling: Some(future), call: Some(call), card, asked, before: None }
     }
 
     pub(super) fn waiting(wish: Wish, waiting: Waiting<S, B, R, O>, call: Call) -> Self {
@@ -132,7 +131,7 @@ where
     }
 
     fn held_up(before: Before<S, B, R, O>, call: Call) -> Self {
-        Self { calling: None, call: Some(call), stage: Stage::Before(Box::new(before)) }
+        Self { calling: None, call: Some(call), card: None, asked: None, before: Some(Box::new(before)) }
     }
 }
 
@@ -149,27 +148,31 @@ where
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let mut this = self.project();
-        let Some(call) = this.call else { return Poll::Pending };
-        if let Stage::Before(before) = this.stage {
+        if let Some(before) = this.before {
+            let Some(call) = this.call else { return Poll::Pending };
             let (future, watch) = ready!(before.poll(cx, call))?;
-            *this.stage = Stage::Gone(Some(watch));
+            (*this.card, *this.asked, *this.before) = (Some(watch.card), watch.asked, None);
             this.calling.set(Some(future));
         }
-        let (Some(future), Stage::Gone(watch)) = (this.calling.as_pin_mut(), this.stage) else { return Poll::Pending };
+        let (Some(future), Some(_)) = (this.calling.as_pin_mut(), &this.call) else { return Poll::Pending };
         let called = ready!(future.poll(cx));
         let Some(call) = this.call.take() else { return Poll::Pending };
         Poll::Ready(match called {
-            Ok(response) => Ok(CardConsistencyBody::around(response, call, watch.take().map(|watch| watch.card))),
-            Err(error) => Err(failed(error.into(), &call, watch.take())),
+            Ok(response) => Ok(CardConsistencyBody::around(response, call, this.card.take())),
+            Err(error) => Err(failed(error, &call, this.card.take(), this.asked.take())),
         })
     }
 }
 
 #[cold]
-fn failed(error: BoxError, call: &Call, watch: Option<Watch>) -> CallError {
-    let error = lost(error, call, false);
-    if let Some(Watch { card, asked }) = watch {
-        contradiction::see(&card, asked.as_ref(), &error);
+#[inline(never)]
+fn failed<E>(error: E, call: &Call, card: Option<Arc<HeldCard>>, asked: Option<Bytes>) -> CallError
+where
+    E: Into<BoxError>,
+{
+    let error = lost(error.into(), call, false);
+    if let Some(card) = card {
+        contradiction::see(&card, asked.map(|body| Asked::of(call, body)).as_ref(), &error);
     }
     error
 }
@@ -178,6 +181,17 @@ impl<S, B, R, O> Before<S, B, R, O>
 where
     B: Body,
 {
+    /// Whoever calls let go of a call that was not sent yet.
+    #[cold]
+    fn abandoned(&self, call: Option<&Call>)
+    where
+        O: Observe,
+    {
+        if let (Some(call), Some((config, extensions))) = (call, self.held_up()) {
+            config.tell_abandoned(call, extensions);
+        }
+    }
+
     /// What a call holds that was not sent yet.
     fn held_up(&self) -> Option<(&Config<R, O>, &Extensions)> {
         match self {
@@ -302,7 +316,7 @@ where
     let Waiting { service, config, mut request, .. } = waiting;
     match config.prepare(&card, call, &mut request) {
         Ok(_) => {
-            let watch = Watch { asked: Asked::of(call, request.body()), card };
+            let watch = Watch { asked: modes::kept(call, request.body()), card };
             let readying = Readying { service, request, watch, config };
             Before::Readying { readying: Some(readying) }
         }

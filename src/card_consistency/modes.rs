@@ -15,8 +15,8 @@ const KEPT: usize = 256 << 10;
 /// So many media types of a send are looked up in the card; of one that has more nobody tells.
 const KINDS: usize = 32;
 
-/// A send, kept until it is known whether the agent takes it. Whoever refuses one that the card covers contradicts it.
-#[derive(Clone, Debug)]
+/// A send. Whoever refuses one that the card covers contradicts it.
+#[derive(Debug)]
 pub(super) struct Asked {
     body: Bytes,
     in_params: bool,
@@ -73,19 +73,24 @@ struct File<'a> {
 #[derive(Deserialize)]
 struct Text<'a>(#[serde(borrow)] std::borrow::Cow<'a, str>);
 
+/// The request of a send, kept until it is known whether the agent takes it, if all of it is at hand. One over gRPC does
+/// not tell here.
+#[inline]
+pub(super) fn kept<B>(call: &Call, body: &CallBody<B>) -> Option<Bytes>
+where
+    B: Body,
+{
+    let tells = matches!(call.binding(), Some(Binding::JsonRpc | Binding::HttpJson));
+    if !tells || !call.operation().is_some_and(Operation::is_send) {
+        return None;
+    }
+    body.as_bytes().filter(|body| body.len() <= KEPT).cloned()
+}
+
 impl Asked {
-    /// Keeps the request of a send, if all of it is at hand. One over gRPC does not tell here.
-    pub(super) fn of<B>(call: &Call, body: &CallBody<B>) -> Option<Self>
-    where
-        B: Body,
-    {
-        let in_params = match call.binding()? {
-            Binding::JsonRpc => true,
-            Binding::HttpJson => false,
-            Binding::Grpc => return None,
-        };
-        let body = body.as_bytes().filter(|body| body.len() <= KEPT)?;
-        call.operation().is_some_and(Operation::is_send).then(|| Self { body: body.clone(), in_params })
+    /// Of what was [kept](kept) of this call.
+    pub(super) fn of(call: &Call, body: Bytes) -> Self {
+        Self { body, in_params: call.binding() == Some(Binding::JsonRpc) }
     }
 
     /// Whether the card lists all that the send consists of, and something of what it accepts.
@@ -178,7 +183,7 @@ mod tests {
         let of = |body: &str, binding| {
             let call = Call::new().with_operation(Operation::SendMessage).with_binding(binding);
             let body = CallBody::<http_body_util::Full<Bytes>>::from(Bytes::copy_from_slice(body.as_bytes()));
-            Asked::of(&call, &body).unwrap().is_listed(card, skill)
+            Asked::of(&call, kept(&call, &body).unwrap()).is_listed(card, skill)
         };
         let is = of(&rpc, Binding::JsonRpc);
         assert_eq!(of(params, Binding::HttpJson), is, "{params}");
@@ -254,9 +259,9 @@ mod tests {
     fn only_a_send_of_reasonable_size_is_kept() {
         let send = Call::new().with_operation(Operation::SendMessage).with_binding(Binding::JsonRpc);
         let body = |len| CallBody::<http_body_util::Full<Bytes>>::from(Bytes::from(vec![b' '; len]));
-        assert!(Asked::of(&send, &body(KEPT)).is_some());
-        assert!(Asked::of(&send, &body(KEPT + 1)).is_none());
-        assert!(Asked::of(&send.clone().with_binding(Binding::Grpc), &body(9)).is_none());
-        assert!(Asked::of(&send.with_operation(Operation::GetTask), &body(9)).is_none());
+        assert!(kept(&send, &body(KEPT)).is_some());
+        assert!(kept(&send, &body(KEPT + 1)).is_none());
+        assert!(kept(&send.clone().with_binding(Binding::Grpc), &body(9)).is_none());
+        assert!(kept(&send.with_operation(Operation::GetTask), &body(9)).is_none());
     }
 }

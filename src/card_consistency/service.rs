@@ -15,11 +15,9 @@ use tower_service::Service;
 
 use super::{
     CardConsistencyBody, CardConsistencyFuture, Direct, Resolution, Resolve,
-    contradiction::Watch,
     future::{Waiting, Wish},
     layer::Config,
-    matching,
-    modes::Asked,
+    matching, modes,
     store::{CardAsk, CardKeyRef, Fresh, HeldCard, Judge, Matched},
 };
 use crate::{
@@ -91,14 +89,14 @@ where
     fn call(&mut self, mut request: Request<CallBody<B>>) -> Self::Future {
         let mut call = call::come_past(&mut request, Rank::Card, &self.config.settings.order);
         if call.operation().is_none() {
-            return CardConsistencyFuture::calling(self.inner.call(request), call, None);
+            return CardConsistencyFuture::calling(self.inner.call(request), call, None, None);
         }
         match self.look(&mut request, &mut call) {
             // A hit: the service that was polled ready is called, and nothing waits.
             Ok((card, now)) => {
-                let asked = Asked::of(&call, request.body());
+                let asked = modes::kept(&call, request.body());
                 let _for_the_layers_below = clock::hand_down(now);
-                CardConsistencyFuture::calling(self.inner.call(request), call, Some(Watch { card, asked }))
+                CardConsistencyFuture::calling(self.inner.call(request), call, Some(card), asked)
             }
             Err(instead) => self.instead(*instead, request, call),
         }

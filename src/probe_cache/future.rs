@@ -38,7 +38,9 @@ pin_project! {
         calling: Option<S::Future>,
         // Taken by the body.
         call: Option<Call>,
-        stage: Stage<S, B, O>,
+        // Where somebody could name it.
+        watch: Option<Watch>,
+        before: Option<Box<Before<S, B, O>>>,
     }
 
     impl<S, B, O> PinnedDrop for ProbeCacheFuture<S, B, O>
@@ -48,19 +50,11 @@ pin_project! {
     {
         fn drop(this: Pin<&mut Self>) {
             let this = this.project();
-            if let (Some(call), Stage::Before(before)) = (this.call, this.stage)
-                && let Some((config, extensions)) = before.held_up()
-            {
-                config.tell_abandoned(call, extensions);
+            if let Some(before) = this.before {
+                before.abandoned(this.call.as_ref());
             }
         }
     }
-}
-
-enum Stage<S, B, O> {
-    /// It has gone, and is watched where somebody could name it.
-    Gone(Option<Watch>),
-    Before(Box<Before<S, B, O>>),
 }
 
 /// A call that was sent, and is watched.
@@ -98,7 +92,7 @@ where
 {
     #[inline]
     pub(super) fn calling(future: S::Future, call: Call, watch: Option<Watch>) -> Self {
-        Self { calling: Some(future), call: Some(call), stage: Stage::Gone(watch) }
+        Self { calling: Some(future), call: Some(call), watch, before: None }
     }
 
     pub(super) fn waiting(
@@ -114,7 +108,7 @@ where
     }
 
     fn held_up(before: Before<S, B, O>, call: Call) -> Self {
-        Self { calling: None, call: Some(call), stage: Stage::Before(Box::new(before)) }
+        Self { calling: None, call: Some(call), watch: None, before: Some(Box::new(before)) }
     }
 }
 
@@ -130,22 +124,20 @@ where
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let mut this = self.project();
-        if let Stage::Before(before) = this.stage {
+        if let Some(before) = this.before {
             let (future, watch) = ready!(before.poll(cx, this.call))?;
-            *this.stage = Stage::Gone(watch);
+            (*this.watch, *this.before) = (watch, None);
             this.calling.set(Some(future));
         }
-        let (Some(future), Some(_), Stage::Gone(watch)) = (this.calling.as_pin_mut(), &this.call, this.stage) else {
-            return Poll::Pending;
-        };
+        let (Some(future), Some(_)) = (this.calling.as_pin_mut(), &this.call) else { return Poll::Pending };
         let called = ready!(future.poll(cx));
         let Some(call) = this.call.take() else { return Poll::Pending };
         Poll::Ready(match called {
             Ok(response) => {
-                let watch = begun(watch, &call);
+                let watch = begun(this.watch, &call);
                 Ok(response.map(|body| ProbeCacheBody::new(body, call, watch)))
             }
-            Err(error) => Err(failed(error.into(), &call, watch.take())),
+            Err(error) => Err(failed(error, &call, this.watch.take())),
         })
     }
 }
@@ -162,8 +154,12 @@ fn begun(watch: &mut Option<Watch>, call: &Call) -> Option<Watch> {
 }
 
 #[cold]
-fn failed(error: BoxError, call: &Call, watch: Option<Watch>) -> CallError {
-    let error = lost(error, call, false);
+#[inline(never)]
+fn failed<E>(error: E, call: &Call, watch: Option<Watch>) -> CallError
+where
+    E: Into<BoxError>,
+{
+    let error = lost(error.into(), call, false);
     if let Some(watch) = watch {
         watch.see(&error);
     }
@@ -171,6 +167,17 @@ fn failed(error: BoxError, call: &Call, watch: Option<Watch>) -> CallError {
 }
 
 impl<S, B, O> Before<S, B, O> {
+    /// Whoever calls let go of a call that was not sent yet.
+    #[cold]
+    fn abandoned(&self, call: Option<&Call>)
+    where
+        O: Observe,
+    {
+        if let (Some(call), Some((config, extensions))) = (call, self.held_up()) {
+            config.tell_abandoned(call, extensions);
+        }
+    }
+
     /// What a call holds that was not sent yet.
     fn held_up(&self) -> Option<(&Config<O>, &Extensions)> {
         match self {

@@ -100,7 +100,7 @@ fn everything_can_be_printed() {
 #[test]
 fn the_sizes_of_futures_and_bodies_are_guarded() {
     let sizes = [
-        ("ProbeCacheFuture", size_of::<ProbeCacheFuture<Client, NotSync>>(), 160),
+        ("ProbeCacheFuture", size_of::<ProbeCacheFuture<Client, NotSync>>(), 168),
         ("ProbeCacheBody", size_of::<ProbeCacheBody<NotSync>>(), 64),
         ("ProbeCacheService", size_of::<ProbeCacheService<Client>>(), 48),
     ];

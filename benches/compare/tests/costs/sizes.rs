@@ -49,7 +49,7 @@ fn none_has_grown() {
         ("CallLayer", outer(CallLayer::new().layer(peer())), [8, 128, 0]),
         ("RefusalResponseLayer", outer(RefusalResponseLayer::new().layer(peer())), [24, 72, 40]),
         ("CardConsistencyLayer", below(cards().layer(peer())), [40, 192, 32]),
-        ("ProbeCacheLayer", below(probes.layer(peer())), [48, 176, 48]),
+        ("ProbeCacheLayer", below(probes.layer(peer())), [48, 184, 48]),
         ("TerminalStateLayer", below(ending.layer(peer())), [48, 144, 40]),
         ("Guard", outer(guard::whole().layer(peer())), [168, 288, 120]),
         ("RenderedGuard", outer(guard::whole().rendered().layer(peer())), [192, 312, 160]),
