@@ -331,8 +331,15 @@ pub(super) fn state_version_of<B>(request: &mut Request<B>, call: &Call) {
 pub(crate) fn state_version<B>(request: &mut Request<B>) {
     let in_query = |query: &str| query.split('&').any(|pair| pair.to_ascii_lowercase().starts_with("a2a-version="));
     if !has_header(request.headers(), &VERSION) && !request.uri().query().is_some_and(in_query) {
-        request.headers_mut().insert(VERSION, HeaderValue::from_static("1.0"));
+        say_version(request.headers_mut());
     }
+}
+
+/// Most say it.
+#[cold]
+#[inline(never)]
+fn say_version(headers: &mut HeaderMap) {
+    headers.insert(VERSION, HeaderValue::from_static("1.0"));
 }
 
 /// Whether a header is there. Among a few, looking at each takes less time than the map's hash of a name.

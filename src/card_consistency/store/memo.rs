@@ -76,6 +76,12 @@ impl Matched {
             && words::same_origin(&self.uri, uri)
     }
 
+    /// Whether it would be in this epoch.
+    #[inline]
+    fn stands(&self, epoch: u64, urls: &Arc<UrlPolicy>, call: &Call, uri: &Uri, path: &str) -> bool {
+        self.as_of.0.load(Ordering::Relaxed) == epoch && self.is_of(urls, call, uri, path)
+    }
+
     #[inline]
     fn fits(&self, urls: &Arc<UrlPolicy>, call: &Call) -> bool {
         self.binding == call.binding()
@@ -85,12 +91,27 @@ impl Matched {
     }
 }
 
+#[inline]
 fn same(one: Option<&str>, other: Option<&str>) -> bool {
     match (one, other) {
         (Some(one), Some(other)) => words::equal(one.as_bytes(), other.as_bytes()),
         (None, None) => true,
         _ => false,
     }
+}
+
+/// Most cards are asked for one kind of call, and that is the first.
+#[inline(never)]
+fn any_stands(
+    slots: &[OnceLock<Matched>],
+    epoch: u64,
+    urls: &Arc<UrlPolicy>,
+    call: &Call,
+    uri: &Uri,
+    path: &str,
+) -> bool {
+    let mut known = slots.iter().map_while(OnceLock::get);
+    known.any(|known| known.stands(epoch, urls, call, uri, path))
 }
 
 impl Memo {
@@ -113,8 +134,9 @@ impl Memo {
         uri: &Uri,
         path: &str,
     ) -> bool {
-        let mut known = self.matched.iter().map_while(OnceLock::get);
-        known.any(|known| known.as_of.0.load(Ordering::Relaxed) == epoch && known.is_of(urls, call, uri, path))
+        let [first, others @ ..] = &self.matched;
+        first.get().is_some_and(|known| known.stands(epoch, urls, call, uri, path))
+            || any_stands(others, epoch, urls, call, uri, path)
     }
 
     /// Remembers it, if there is room.
