@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use http::{HeaderMap, HeaderName, Method, Uri, uri::PathAndQuery};
+use http::{HeaderMap, HeaderName, Method, Uri};
 use tokio::time::Instant;
 
 use super::{
@@ -174,11 +174,20 @@ impl Core {
 /// operation's.
 #[inline]
 fn address<'a>(method: &Method, uri: &'a Uri, call: &Call) -> &'a str {
+    match (call.binding(), uri.path_and_query()) {
+        (Some(Binding::HttpJson | Binding::Grpc), _) | (_, None) => path_before_operation(method, uri, call),
+        (_, Some(all)) => all.as_str(),
+    }
+}
+
+#[inline(never)]
+fn path_before_operation<'a>(method: &Method, uri: &'a Uri, call: &Call) -> &'a str {
+    let path = uri.path();
     match call.binding() {
-        Some(Binding::HttpJson) => operation_prefix(method, uri.path()).unwrap_or_else(|| uri.path()),
+        Some(Binding::HttpJson) => operation_prefix(method, path).unwrap_or(path),
         // The service: its methods are one endpoint's.
-        Some(Binding::Grpc) => uri.path().rsplit_once('/').map_or("", |(service, _)| service),
-        _ => uri.path_and_query().map_or_else(|| uri.path(), PathAndQuery::as_str),
+        Some(Binding::Grpc) => path.rsplit_once('/').map_or("", |(service, _)| service),
+        _ => path,
     }
 }
 
