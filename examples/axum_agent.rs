@@ -1,5 +1,5 @@
-//! The layers around an agent's own axum router. Its panics, hangs, 500s and streams that end too early reach its callers as
-//! A2A's own errors: what the agent declares it does, or it refuses in a defined way.
+//! The layers around an agent's own axum router. Its panics, hangs, 500s and streams that end too early reach its
+//! callers as A2A's own errors: what the agent declares it does, or it refuses in a defined way.
 //!
 //! ```text
 //! cargo run --example axum_agent --features hyper

@@ -1,8 +1,8 @@
 //! Five agents that all say they translate, and an orchestrator that has 500 texts to translate.
 //!
-//! One agent is good, one says that it can and cannot, one is slow, one is down, one was retired. The orchestrator names
-//! the need; whom it goes to, the directory decides, by what became of the calls before. Half way the good one is killed,
-//! and later revived.
+//! One agent is good, one says that it can and cannot, one is slow, one is down, one was retired. The orchestrator
+//! names the need; whom it goes to, the directory decides, by what became of the calls before. Half way the good one is
+//! killed, and later revived.
 //!
 //! ```text
 //! cargo run --release --example directory --features directory,hyper

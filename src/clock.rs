@@ -50,8 +50,8 @@ thread_local! {
 
 /// The time: as the layer above read it that is calling down at this moment, else read anew.
 ///
-/// It is never older than what that call down has taken so far, for nothing waits within one. A value handed on with the
-/// request could be of any age: queues, retries and readiness stand between layers.
+/// It is never older than what that call down has taken so far, for nothing waits within one. A value handed on with
+/// the request could be of any age: queues, retries and readiness stand between layers.
 #[inline]
 pub(crate) fn now() -> Instant {
     READING.get().unwrap_or_else(Instant::now)

@@ -24,8 +24,8 @@ pub(crate) fn remove(headers: &mut HeaderMap) {
     }
 }
 
-/// The same of a request that is sent on: that trailers are understood holds for the next connection too, and gRPC asks for
-/// it.
+/// The same of a request that is sent on: that trailers are understood holds for the next connection too, and gRPC asks
+/// for it.
 pub(crate) fn remove_of_request(headers: &mut HeaderMap) {
     // Most requests have none of them.
     if !headers.keys().any(|name| KNOWN.contains(name)) {

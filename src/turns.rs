@@ -1,5 +1,5 @@
-//! So many at once, and of one origin not all of them: agents that hang, with many credentials to hang by, must keep nobody
-//! from asking others.
+//! So many at once, and of one origin not all of them: agents that hang, with many credentials to hang by, must keep
+//! nobody from asking others.
 
 use std::{
     collections::HashMap,

@@ -43,8 +43,8 @@ pub(crate) fn hash_in_any_case<H: Hasher>(bytes: &[u8], state: &mut H) {
     words(bytes, |word| state.write_u64(word | LOWER));
 }
 
-/// Texts that were cloned from one are the same bytes, which shows at once. Others of up to sixteen bytes are two words,
-/// which may overlap: to compare those takes no loop, whose end would have to be guessed.
+/// Texts that were cloned from one are the same bytes, which shows at once. Others of up to sixteen bytes are two
+/// words, which may overlap: to compare those takes no loop, whose end would have to be guessed.
 #[inline]
 pub(crate) fn equal(a: &[u8], b: &[u8]) -> bool {
     if a.len() != b.len() {
@@ -87,8 +87,8 @@ pub(crate) fn equal_in_any_case(a: &[u8], b: &[u8]) -> bool {
     equal(a, b) || a.eq_ignore_ascii_case(b)
 }
 
-/// Whether two URIs spell scheme and authority alike. An origin can be spelled in more ways than one; what is spelled alike
-/// need not be taken apart.
+/// Whether two URIs spell scheme and authority alike. An origin can be spelled in more ways than one; what is spelled
+/// alike need not be taken apart.
 #[inline]
 pub(crate) fn same_origin(a: &Uri, b: &Uri) -> bool {
     // Not `Scheme`'s own comparison, which is a call into another crate.

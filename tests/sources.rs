@@ -1,5 +1,5 @@
-//! What nothing else says of the sources: tests in a file that no module names, or in an example, are never run; a module's
-//! page lacks an example; what a feature adds does not say so; a link of the front page leads nowhere.
+//! What nothing else says of the sources: tests in a file that no module names, or in an example, are never run; a
+//! module's page lacks an example; what a feature adds does not say so; a link of the front page leads nowhere.
 
 use std::{
     fs,

@@ -1,12 +1,13 @@
 //! 1,000 peers of which some always fail, another part at each time, and 100,000 calls on paused time: routed by the
-//! directory, to the first that registered, and to anyone. Prints one table, and fails if the directory is not far better.
+//! directory, to the first that registered, and to anyone. Prints one table, and fails if the directory is not far
+//! better.
 //!
 //! ```text
 //! cargo run --release --example directory_simulation --features directory [-- CALLS]
 //! ```
 //!
-//! The registry, the ranking, the delegating service and the guard are the real ones; the peers are scripted, and nothing
-//! is sent over a network. The same seed gives the same table, to the last digit.
+//! The registry, the ranking, the delegating service and the guard are the real ones; the peers are scripted, and
+//! nothing is sent over a network. The same seed gives the same table, to the last digit.
 
 mod simulation;
 

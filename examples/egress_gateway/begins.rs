@@ -1,7 +1,8 @@
 //! A caller's connection, on which something must be said in time.
 //!
-//! The server below bounds how long the head of a request may take once it knows by which version it is spoken to. To know
-//! that, it waits for as long as what came could still become HTTP/2's preface: for ever, of a caller that says nothing.
+//! The server below bounds how long the head of a request may take once it knows by which version it is spoken to. To
+//! know that, it waits for as long as what came could still become HTTP/2's preface: for ever, of a caller that says
+//! nothing.
 
 use std::{
     future::Future,

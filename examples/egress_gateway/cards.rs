@@ -125,8 +125,8 @@ fn asked<B>(request: &Request<B>) -> Option<(Door, Form)> {
     Some((request.extensions().get::<Door>()?.clone(), form))
 }
 
-/// Takes the caller's conditions out: they are about the card as it is shown here, of which the agent knows nothing. What
-/// is asked of the agent is the whole card; to a HEAD the server above answers without it.
+/// Takes the caller's conditions out: they are about the card as it is shown here, of which the agent knows nothing.
+/// What is asked of the agent is the whole card; to a HEAD the server above answers without it.
 fn ours<B>(request: &mut Request<B>) -> Vec<HeaderValue> {
     if request.method() == Method::HEAD {
         *request.method_mut() = Method::GET;

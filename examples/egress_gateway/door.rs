@@ -59,8 +59,8 @@ impl Door {
         Some(format!("http://{}{}{rest}", self.authority, self.prefix))
     }
 
-    /// Every URL of the agent's own becomes the gateway's; what leads elsewhere is not ours to change. A signature is of
-    /// the card as it was.
+    /// Every URL of the agent's own becomes the gateway's; what leads elsewhere is not ours to change. A signature is
+    /// of the card as it was.
     fn rewrite(&self, card: &mut Map<String, Value>) {
         card.remove("signatures");
         let preferred = card.get("preferredTransport").and_then(Value::as_str).map(str::to_owned);

@@ -69,8 +69,8 @@ pub(crate) fn stack(args: &Args) -> Result<(Stack, Seen), BoxError> {
     Ok((stack, Seen { outcomes, cards, skills, endpoints: probes }))
 }
 
-/// One type for a stack of any layers, which are told what is known of every call, and whose answers are over when `total`
-/// is.
+/// One type for a stack of any layers, which are told what is known of every call, and whose answers are over when
+/// `total` is.
 fn boxed<S, R>(service: S, known: Option<Call>, total: Duration) -> Stack
 where
     S: Service<Request<Incoming>, Response = Response<R>, Error = Infallible> + Clone + Send + Sync + 'static,

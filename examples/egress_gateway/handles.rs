@@ -1,7 +1,8 @@
 //! Handles of a service that were used, to be used again.
 //!
-//! A service is mostly cloned for each request. Of a whole stack that takes an allocation and a count for each thing that its
-//! layers share, and what a handle remembers of its last call, such as the card that it went by, is gone with it.
+//! A service is mostly cloned for each request. Of a whole stack that takes an allocation and a count for each thing
+//! that its layers share, and what a handle remembers of its last call, such as the card that it went by, is gone with
+//! it.
 
 use std::{
     fmt,

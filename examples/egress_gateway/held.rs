@@ -1,5 +1,5 @@
-//! Callers that do not read. A body is asked for its frames only as its caller takes them, and what nobody asks keeps no
-//! bound: once the total is over, it is asked here.
+//! Callers that do not read. A body is asked for its frames only as its caller takes them, and what nobody asks keeps
+//! no bound: once the total is over, it is asked here.
 
 use std::{
     collections::VecDeque,
@@ -17,8 +17,8 @@ use tokio::task::JoinHandle;
 
 use crate::guard::Answer;
 
-/// So much is taken of a body that is ready, in bytes, before its caller asks for any: an answer of one piece is here as a
-/// whole.
+/// So much is taken of a body that is ready, in bytes, before its caller asks for any: an answer of one piece is here
+/// as a whole.
 const AT_ONCE: usize = 256 << 10;
 
 /// The same body, which is over when `total` is, whether it is read or not.
@@ -110,8 +110,8 @@ impl Shared {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Reads on in the caller's place. The guard, whose total is over, ends the body at its next check, and lets go of the
-    /// agent: what came until then is all that is kept.
+    /// Reads on in the caller's place. The guard, whose total is over, ends the body at its next check, and lets go of
+    /// the agent: what came until then is all that is kept.
     async fn end(&self) {
         let Some(mut body) = ({
             let mut state = self.lock();

@@ -15,8 +15,8 @@ use pin_project_lite::pin_project;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tower::{Layer, Service, load_shed::error::Overloaded};
 
-/// Unlike tower's limit, it counts a call until its body is over: a stream is in flight for that long. Who is turned away
-/// gets tower's own error, of which a guard around this tells its observer.
+/// Unlike tower's limit, it counts a call until its body is over: a stream is in flight for that long. Who is turned
+/// away gets tower's own error, of which a guard around this tells its observer.
 #[derive(Clone, Debug)]
 pub(crate) struct InFlightLayer {
     places: Option<Arc<Semaphore>>,

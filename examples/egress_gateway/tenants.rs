@@ -7,8 +7,8 @@ use super::headers::remove_every_spelling;
 
 const TENANTS: &str = "/tenants/";
 
-/// Takes the tenant out of the request's path, and names it in the header; says what stood in front of the agent's path.
-/// `None` if the request is nobody's: for the card of all tenants together, say, or a call that names none.
+/// Takes the tenant out of the request's path, and names it in the header; says what stood in front of the agent's
+/// path. `None` if the request is nobody's: for the card of all tenants together, say, or a call that names none.
 ///
 /// After what is for one connection alone was removed: a header of the gateway's own must not be named as such.
 pub(crate) fn enter(head: &mut Parts, header: &HeaderName) -> Option<String> {
@@ -17,7 +17,8 @@ pub(crate) fn enter(head: &mut Parts, header: &HeaderName) -> Option<String> {
     let behind = head.uri.path().strip_prefix(TENANTS)?;
     let (segment, rest) = behind.split_once('/').unwrap_or((behind, ""));
     let tenant = percent_decode_str(segment).decode_utf8().ok().filter(|tenant| !tenant.is_empty())?;
-    // A field's value has no white space around it (RFC 9110 §5.5): the agent would read another tenant's name than this.
+    // A field's value has no white space around it (RFC 9110 §5.5): the agent would read another tenant's name than
+    // this.
     let tenant = Some(tenant).filter(|tenant| tenant.trim_matches([' ', '\t']) == tenant)?;
     let value = HeaderValue::from_str(&tenant).ok()?;
     let target = match head.uri.query() {

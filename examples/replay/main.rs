@@ -5,11 +5,11 @@
 //! ```
 //!
 //! Each PATH is a case file, or a folder that is searched for them. The case's response is served
-//! from a loopback socket, over HTTP/2 if it is a gRPC call's, with the stated bytes, times and ending; its request goes through the
-//! whole stack, with the card layer where the case has a card. In a card case the card is resolved
+//! from a loopback socket, over HTTP/2 if it is a gRPC call's, with the stated bytes, times and ending; its request
+//! goes through the whole stack, with the card layer where the case has a card. In a card case the card is resolved
 //! and an interface selected. Standard output gets one JSON line a case and a summary, standard error the reason
-//! of each failure and of each skip. With `--rendered` each call goes through `RefusalResponseLayer` too, and what is held
-//! against the failure is what an unmodified client gets of it. The exit status is 1 if any case failed.
+//! of each failure and of each skip. With `--rendered` each call goes through `RefusalResponseLayer` too, and what is
+//! held against the failure is what an unmodified client gets of it. The exit status is 1 if any case failed.
 
 use std::{
     env, fs,

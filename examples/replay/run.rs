@@ -380,7 +380,8 @@ struct Sent {
     trailers: Option<HeaderMap>,
     /// Whether it is a stream of events, the last of which may gain its line end.
     events: bool,
-    /// Where the last whole message of gRPC ends: half of one behind a terminal event is nothing that a caller could read.
+    /// Where the last whole message of gRPC ends: half of one behind a terminal event is nothing that a caller could
+    /// read.
     whole: Option<usize>,
 }
 

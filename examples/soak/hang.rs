@@ -32,7 +32,8 @@ const EARLY: Duration = Duration::from_millis(500);
 /// Until everything is open.
 const OPENING: Duration = Duration::from_secs(60);
 
-/// More are not opened before these have arrived: a head then comes within milliseconds, and bounds count from when it does.
+/// More are not opened before these have arrived: a head then comes within milliseconds, and bounds count from when it
+/// does.
 const OPENED_AT_ONCE: usize = 200;
 /// Until what the peer sent has come.
 const SETTLING: Duration = Duration::from_millis(500);

@@ -1,13 +1,13 @@
-//! Soak: 12,000 guarded streams at once, 10,000 of them to a peer that hangs in every way that there is, and then a minute of
-//! mixed traffic while peers are killed and started again.
+//! Soak: 12,000 guarded streams at once, 10,000 of them to a peer that hangs in every way that there is, and then a
+//! minute of mixed traffic while peers are killed and started again.
 //!
 //! ```sh
 //! cargo run --release --example soak             # about two minutes
 //! cargo run --release --example soak -- --quick  # a tenth of it; half a minute
 //! ```
 //!
-//! Real sockets over loopback: HTTP/2, many streams a connection, and HTTP/1.1. Every part runs in a process of its own (this
-//! example starts itself again), so that memory and CPU time are the caller's alone. It needs Linux, for `/proc`.
+//! Real sockets over loopback: HTTP/2, many streams a connection, and HTTP/1.1. Every part runs in a process of its own
+//! (this example starts itself again), so that memory and CPU time are the caller's alone. It needs Linux, for `/proc`.
 //!
 //! Exits non-zero if a call did not end as it should, ended later than its bound and 1 s, or if memory grew.
 

@@ -35,8 +35,8 @@ const DEATHS: [&str; 3] = ["transport/connect", "transport/connection_lost", "br
 const REACH: Duration = Duration::from_millis(1500);
 /// Memory may grow by so much after the warm-up, at most.
 const GROWTH: f64 = 0.10;
-/// In a quick run, whose warm-up is short, it may be by so many bytes: what a few pools still fill by is more than a tenth of
-/// the little there is.
+/// In a quick run, whose warm-up is short, it may be by so many bytes: what a few pools still fill by is more than a
+/// tenth of the little there is.
 const QUICK_GROWTH: f64 = (4 << 20) as f64;
 
 /// When a peer was away.

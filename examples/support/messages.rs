@@ -1,5 +1,5 @@
-//! A few messages of A2A 1.0 in Protocol Buffers, written by hand: for peers that send what no generated code would, and
-//! for programs that want no code generator.
+//! A few messages of A2A 1.0 in Protocol Buffers, written by hand: for peers that send what no generated code would,
+//! and for programs that want no code generator.
 
 /// `TaskState`
 pub(crate) const WORKING: u8 = 2;

@@ -7,8 +7,8 @@ use std::{
 
 use tokio::net::TcpSocket;
 
-/// A port that is taken, by nobody who listens: no one else is given it for as long as this is held, as one that is closed
-/// may be the next moment.
+/// A port that is taken, by nobody who listens: no one else is given it for as long as this is held, as one that is
+/// closed may be the next moment.
 #[derive(Debug)]
 pub(crate) struct Nobody {
     addr: SocketAddr,

@@ -1,5 +1,5 @@
-//! On a machine that stands still for a moment bounds fall due that no peer has reached. What failed meanwhile is run again,
-//! by itself; what failed on a machine that kept its time has failed.
+//! On a machine that stands still for a moment bounds fall due that no peer has reached. What failed meanwhile is run
+//! again, by itself; what failed on a machine that kept its time has failed.
 
 use std::{
     future::Future,

@@ -35,8 +35,8 @@ use peer::Peer;
 use scenarios::Scenario;
 use table::{Cell, Tone};
 
-/// How far from its due time a guarded call may end; timers round, and machines are busy. What else would have ended it says
-/// another word.
+/// How far from its due time a guarded call may end; timers round, and machines are busy. What else would have ended it
+/// says another word.
 const EARLY: Duration = Duration::from_millis(50);
 const LATE: Duration = Duration::from_secs(1);
 

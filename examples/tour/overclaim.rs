@@ -1,4 +1,5 @@
-//! Two agents advertise the same skill, and one of them has not got it: a caller who believes cards, and one who delegates.
+//! Two agents advertise the same skill, and one of them has not got it: a caller who believes cards, and one who
+//! delegates.
 
 use std::net::SocketAddr;
 use std::time::Duration;

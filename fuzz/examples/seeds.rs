@@ -1,4 +1,5 @@
-//! Writes the seeds of `tests/cases` into folders for `cargo fuzz run`: `cargo run -p a2a-guard-fuzz --example seeds -- FOLDER`.
+//! Writes the seeds of `tests/cases` into folders for `cargo fuzz run`: `cargo run -p a2a-guard-fuzz --example seeds --
+//! FOLDER`.
 
 use std::{
     collections::hash_map::DefaultHasher,

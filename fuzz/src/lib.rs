@@ -1,8 +1,8 @@
 //! What is fuzzed, and what it is held against.
 //!
-//! Each target is a plain function of some bytes that panics where something is wrong, so that the committed corpora are
-//! replayed on a stable compiler, by `cargo test`. The front of the bytes makes the choices (what is expected, where to
-//! cut), the rest is what a peer sends.
+//! Each target is a plain function of some bytes that panics where something is wrong, so that the committed corpora
+//! are replayed on a stable compiler, by `cargo test`. The front of the bytes makes the choices (what is expected,
+//! where to cut), the rest is what a peer sends.
 
 pub mod calls;
 pub mod cut;

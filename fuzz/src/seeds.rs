@@ -1,4 +1,5 @@
-//! What the replayable cases under `tests/cases` give to begin with: every answer in them, under the choices that fit it.
+//! What the replayable cases under `tests/cases` give to begin with: every answer in them, under the choices that fit
+//! it.
 
 use std::{fs, io, path::Path};
 

@@ -1,4 +1,5 @@
-//! Events that are like others but for their texts, right and wrong ones: judged as by the rules for single answers, in any cut.
+//! Events that are like others but for their texts, right and wrong ones: judged as by the rules for single answers, in
+//! any cut.
 
 use a2a_guard_fuzz::targets;
 use proptest::prelude::*;

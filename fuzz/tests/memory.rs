@@ -20,7 +20,8 @@ use proptest::{
     test_runner::TestRunner,
 };
 
-/// What a call takes whatever it is told: its runtime's and its own state, an error with its texts, and a frame on its way.
+/// What a call takes whatever it is told: its runtime's and its own state, an error with its texts, and a frame on its
+/// way.
 const FIXED: usize = 64 << 10;
 /// What a card may have, and an answer to a probe or to a question about a task that is no task.
 const HOSTED: usize = 256 << 10;

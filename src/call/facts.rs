@@ -196,7 +196,8 @@ impl Call {
     ///
     /// Layers are put together by hand where [`Guard`](crate::Guard) is not used, and the types let them stand in any
     /// order. A mistake is told of in the lines of all errors that come of it, here, and with feature `tracing` in one
-    /// event of level `WARN` and target `a2a_guard::order` for each layer that is out of place. So that a test finds it:
+    /// event of level `WARN` and target `a2a_guard::order` for each layer that is out of place. So that a test finds
+    /// it:
     ///
     /// ```
     /// use a2a_guard::{Outcome, TerminalStateLayer};
@@ -209,10 +210,11 @@ impl Call {
     ///
     /// Looked for are layers above [`CallLayer`](crate::CallLayer), and any of
     /// [`RefusalResponseLayer`](crate::RefusalResponseLayer),
-    /// [`CardConsistencyLayer`](crate::card_consistency::CardConsistencyLayer), [`ProbeCacheLayer`](crate::ProbeCacheLayer)
-    /// and [`TerminalStateLayer`](crate::TerminalStateLayer), in this order from the outside in, below one that belongs
-    /// below it. Two of a kind may stand in one stack. A `CallLayer` that finds a call which is named already begins a
-    /// stack of its own, below which layers are counted anew.
+    /// [`CardConsistencyLayer`](crate::card_consistency::CardConsistencyLayer),
+    /// [`ProbeCacheLayer`](crate::ProbeCacheLayer) and [`TerminalStateLayer`](crate::TerminalStateLayer), in this
+    /// order from the outside in, below one that belongs below it. Two of a kind may stand in one stack. A
+    /// `CallLayer` that finds a call which is named already begins a stack of its own, below which layers are
+    /// counted anew.
     #[must_use]
     pub fn order_mistake(&self) -> Option<OrderMistake> {
         self.facts.mistake.get()
@@ -239,8 +241,8 @@ impl Call {
         self
     }
 
-    /// Whoever judges the stream that answers the call notes here that it ended well, however many layers edit the call on
-    /// its way.
+    /// Whoever judges the stream that answers the call notes here that it ended well, however many layers edit the call
+    /// on its way.
     #[cfg(feature = "directory")]
     pub(crate) fn with_ended_well(mut self, ended_well: Arc<AtomicBool>) -> Self {
         self.edit().ended_well = Some(ended_well);
@@ -254,7 +256,8 @@ impl Call {
         }
     }
 
-    /// Facts that nobody shares yet are edited in place. Whether that is so takes a moment to find out: who sets many asks once.
+    /// Facts that nobody shares yet are edited in place. Whether that is so takes a moment to find out: who sets many
+    /// asks once.
     pub(super) fn edit(&mut self) -> &mut Facts {
         Arc::make_mut(&mut self.facts)
     }

@@ -13,20 +13,20 @@ use crate::{outcome::Observe, wire::KnownRequests};
 /// Names each call: reads operation, binding, version, JSON-RPC id, tenant and task id off the request and puts them,
 /// as a [`Call`](crate::Call), into its extensions.
 ///
-/// Not a byte of the request changes. The body of a POST is read for this, up to [`max_body`](Self::max_body) and for at
-/// most [`read_timeout`](Self::read_timeout). The call is named from what was read, and what comes later passes on behind
-/// it. A body that fails is passed on as that failing body. A request whose `Call` already names operation and binding
-/// (the caller's, or another `CallLayer`'s) passes as it is; a `Call` that says less is completed.
+/// Not a byte of the request changes. The body of a POST is read for this, up to [`max_body`](Self::max_body) and for
+/// at most [`read_timeout`](Self::read_timeout). The call is named from what was read, and what comes later passes on
+/// behind it. A body that fails is passed on as that failing body. A request whose `Call` already names operation and
+/// binding (the caller's, or another `CallLayer`'s) passes as it is; a `Call` that says less is completed.
 ///
 /// gRPC calls are recognised by their media type and named by their path, whatever client made the request: the package
-/// gives the version, the method the operation. If middleware rewrote the path, so that it names no operation, then with
-/// feature `tonic` the `GrpcMethod` does, which tonic's generated clients put into the extensions. Such calls are never
-/// probed, nor are their tasks asked for or cancelled: no other operation's path is known. Tenant, task and context are
-/// read from the request's message, and `grpc-timeout` bounds the reading as well. Once that message is whole, the end of
-/// the body is not waited for.
+/// gives the version, the method the operation. If middleware rewrote the path, so that it names no operation, then
+/// with feature `tonic` the `GrpcMethod` does, which tonic's generated clients put into the extensions. Such calls are
+/// never probed, nor are their tasks asked for or cancelled: no other operation's path is known. Tenant, task and
+/// context are read from the request's message, and `grpc-timeout` bounds the reading as well. Once that message is
+/// whole, the end of the body is not waited for.
 ///
-/// A layer remembers how requests of four kinds were written, at most 1 KiB of each: what is like one of them, but for ids and texts
-/// that name nothing, need not be scanned.
+/// A layer remembers how requests of four kinds were written, at most 1 KiB of each: what is like one of them, but for
+/// ids and texts that name nothing, need not be scanned.
 ///
 /// It is the outermost of the layers. The client below sees the body as [`CallBody`](crate::CallBody).
 #[derive(Clone)]

@@ -95,8 +95,8 @@ impl Naming {
         }
     }
 
-    /// Reads the first bytes of a body. If they are all, and like those of a request before, that need not be. What requests look like is shared by
-    /// all calls of the layer, and nobody waits for it: to scan is quicker.
+    /// Reads the first bytes of a body. If they are all, and like those of a request before, that need not be. What
+    /// requests look like is shared by all calls of the layer, and nobody waits for it: to scan is quicker.
     fn begin(&mut self, config: &Config, envelope: Envelope, data: &[u8], is_all: bool) {
         let may_be_known = is_all && data.len() <= LONGEST_KNOWN;
         if may_be_known

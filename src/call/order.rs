@@ -92,8 +92,8 @@ impl Rank {
         (self.bit() << 1) - 1
     }
 
-    /// What is wrong if a request came past these layers before this one. The innermost of them is named: it is furthest
-    /// from its place.
+    /// What is wrong if a request came past these layers before this one. The innermost of them is named: it is
+    /// furthest from its place.
     fn mistake_below(self, passed: u8) -> Option<OrderMistake> {
         let wrong = passed & !self.and_above();
         let above = Self::ALL.into_iter().rev().find(|rank| wrong & rank.bit() != 0)?;

@@ -119,7 +119,8 @@ pub enum Dialect {
     V1,
     /// `message/send`; `/v1/message:send`; gRPC package `a2a.v1`.
     V0_3,
-    /// `tasks/send` or `message/send`: the method was renamed within 0.2, and a card of it need not say where it stands.
+    /// `tasks/send` or `message/send`: the method was renamed within 0.2, and a card of it need not say where it
+    /// stands.
     V0_2,
 }
 

@@ -61,8 +61,8 @@ pub enum UrlFault {
     Relative,
     /// Another scheme than `http` and `https`.
     NotHttp,
-    /// White space, a control character, a quote, an angle bracket or a backslash: clients repair those, each in its own
-    /// way.
+    /// White space, a control character, a quote, an angle bracket or a backslash: clients repair those, each in its
+    /// own way.
     BadCharacter,
     /// No host, or one that is neither a name nor an address.
     BadHost,
@@ -279,7 +279,8 @@ impl CardUrl {
 
     /// Whether all that stands in this URL's query stands in the other's, in whatever order.
     ///
-    /// A stranger wrote it, and may have written it to be compared for long: of more than a few pairs, each is looked up.
+    /// A stranger wrote it, and may have written it to be compared for long: of more than a few pairs, each is looked
+    /// up.
     pub(crate) fn query_is_in(&self, other: &Self) -> bool {
         const FEW: usize = 8;
         if self.query == other.query {
@@ -358,7 +359,8 @@ fn is_unreserved(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"-._~".contains(&byte)
 }
 
-/// Behind a percent sign that escapes nothing, a digit would make an escape that was not there: it may stand for anything.
+/// Behind a percent sign that escapes nothing, a digit would make an escape that was not there: it may stand for
+/// anything.
 fn ends_an_escape(before: &str, byte: u8) -> bool {
     let is_begun = match before.as_bytes() {
         [.., b'%'] => true,

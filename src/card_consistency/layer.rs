@@ -10,13 +10,13 @@ use crate::{call::Order, card::UrlPolicy, limits::CENTURY, limits::Totals, outco
 
 /// Refuses calls that the target's Agent Card does not cover, before they are sent.
 ///
-/// Resolve, then fetch, then match: the resolver says where a call really goes; the store has the card of that place, or
-/// fetches it; the card must name the place as one of its interfaces, and declare what the call needs. `A2A-Version: 1.0`
-/// is set on 1.0 requests that lack it, and so is the interface's tenant if the request names none (§8.3.2). If a refusal
-/// from the agent contradicts its card, the next call reads the card anew.
+/// Resolve, then fetch, then match: the resolver says where a call really goes; the store has the card of that place,
+/// or fetches it; the card must name the place as one of its interfaces, and declare what the call needs. `A2A-Version:
+/// 1.0` is set on 1.0 requests that lack it, and so is the interface's tenant if the request names none (§8.3.2). If a
+/// refusal from the agent contradicts its card, the next call reads the card anew.
 ///
-/// It belongs below a [`CallLayer`](crate::CallLayer) and above a [`TerminalStateLayer`](crate::TerminalStateLayer). Calls
-/// that nobody can name pass, and no card is asked for them.
+/// It belongs below a [`CallLayer`](crate::CallLayer) and above a [`TerminalStateLayer`](crate::TerminalStateLayer).
+/// Calls that nobody can name pass, and no card is asked for them.
 ///
 /// ```
 /// # use std::convert::Infallible;
@@ -55,8 +55,8 @@ pub(super) struct Settings {
 }
 
 impl CardConsistencyLayer {
-    /// Cards come from `store`; requests go where their URI says; URLs on cards are held to [`UrlPolicy::strict`]; a call
-    /// waits for its card for at most 10 s; nobody observes.
+    /// Cards come from `store`; requests go where their URI says; URLs on cards are held to [`UrlPolicy::strict`]; a
+    /// call waits for its card for at most 10 s; nobody observes.
     #[must_use]
     pub fn new(store: CardStore) -> Self {
         let urls = Arc::new(UrlPolicy::strict());
@@ -97,8 +97,8 @@ impl<R, O> CardConsistencyLayer<R, O> {
     }
 
     /// Is told of each call that this layer itself ends: refused for its card or for want of one, or dropped while it
-    /// waited for one. All other calls go down to [`TerminalStateLayer`](crate::TerminalStateLayer), whose observer is told
-    /// of them: exactly one of the two is told of a call. Default: nobody.
+    /// waited for one. All other calls go down to [`TerminalStateLayer`](crate::TerminalStateLayer), whose observer is
+    /// told of them: exactly one of the two is told of a call. Default: nobody.
     ///
     /// ```
     /// # use a2a_guard::card_consistency::{CardConsistencyLayer, CardStore};
@@ -131,9 +131,9 @@ impl<R, O> CardConsistencyLayer<R, O> {
         self.set(|settings| settings.rules.urls = Arc::new(urls))
     }
 
-    /// Completes relative request URIs, which tonic's generated clients and axum's handlers have: scheme and authority are
-    /// taken from here, and the `host` header goes, which names the server of yours that received it. Default: none, and such
-    /// a request is `card/unusable_url`.
+    /// Completes relative request URIs, which tonic's generated clients and axum's handlers have: scheme and authority
+    /// are taken from here, and the `host` header goes, which names the server of yours that received it. Default:
+    /// none, and such a request is `card/unusable_url`.
     #[must_use]
     pub fn origin(self, origin: Uri) -> Self
     where
@@ -143,7 +143,8 @@ impl<R, O> CardConsistencyLayer<R, O> {
         self.set(|settings| settings.origin = Some(origin))
     }
 
-    /// How long a call waits for its card at most. The fetch has a bound of its own, and goes on for others. Default: 10 s.
+    /// How long a call waits for its card at most. The fetch has a bound of its own, and goes on for others. Default:
+    /// 10 s.
     #[must_use]
     pub fn wait(self, wait: Duration) -> Self
     where
@@ -189,14 +190,15 @@ impl<R, O> CardConsistencyLayer<R, O> {
         self.set(|settings| settings.rules.strict = strict)
     }
 
-    /// Whether calls with credentials are held against the *extended* card of agents that declare one (A2A 1.0 §3.1.11).
+    /// Whether calls with credentials are held against the *extended* card of agents that declare one (A2A 1.0
+    /// §3.1.11).
     ///
     /// `GetExtendedAgentCard` is then called once for each credential, at the call's own target and in its dialect,
-    /// through the store's client. The card that comes back replaces the public one, for that credential alone, until the
-    /// public card's version changes or it has been held for the store's `max_age`. If an agent has none (-32007) or cannot
-    /// be asked, the public card counts, and the agent is asked again after a while ([`NegativeTtl`](super::NegativeTtl)).
-    /// Over gRPC the store's client must speak HTTP/2, and what is held, and shown to a verifier, is the message as ProtoJSON
-    /// has it. Version 0.2 has no such operation. Default: off.
+    /// through the store's client. The card that comes back replaces the public one, for that credential alone, until
+    /// the public card's version changes or it has been held for the store's `max_age`. If an agent has none
+    /// (-32007) or cannot be asked, the public card counts, and the agent is asked again after a while
+    /// ([`NegativeTtl`](super::NegativeTtl)). Over gRPC the store's client must speak HTTP/2, and what is held, and
+    /// shown to a verifier, is the message as ProtoJSON has it. Version 0.2 has no such operation. Default: off.
     #[must_use]
     pub fn extended_card(self, extended: bool) -> Self
     where

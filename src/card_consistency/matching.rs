@@ -94,8 +94,8 @@ impl Rules {
         card.interface_for(target, &self.urls).map_err(|flaw| CardFailure::of(flaw, location))
     }
 
-    /// Whether a card is the target's at all. All calls of one target share the verdict, so it goes by what they have in
-    /// common: the URL, without its query. Binding, version, tenant and query are each call's own matter.
+    /// Whether a card is the target's at all. All calls of one target share the verdict, so it goes by what they have
+    /// in common: the URL, without its query. Binding, version, tenant and query are each call's own matter.
     pub(super) fn counts(&self, card: &AgentCard, call: &Call, uri: &Uri) -> Result<(), CardFailure> {
         let failure = match self.interface(card, &target(uri, call)?.with_any_query(), uri) {
             Err(failure @ (CardFailure::UrlMismatch { .. } | CardFailure::UnusableUrl { .. })) => failure,
@@ -111,8 +111,8 @@ impl Rules {
         if bindings.any(|binding| call.binding() != Some(binding) && is_here(binding)) { Ok(()) } else { Err(failure) }
     }
 
-    /// How the agent of a public card is asked for its extended one: in the call's own dialect, at its own target. `None`
-    /// if the call would not go there, or its dialect has no such operation.
+    /// How the agent of a public card is asked for its extended one: in the call's own dialect, at its own target.
+    /// `None` if the call would not go there, or its dialect has no such operation.
     pub(super) fn extended_call(
         &self,
         card: &AgentCard,

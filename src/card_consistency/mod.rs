@@ -1,4 +1,5 @@
-//! Sends no call to an agent whose card does not say that it can do what the call needs: resolve, then fetch, then match.
+//! Sends no call to an agent whose card does not say that it can do what the call needs: resolve, then fetch, then
+//! match.
 //!
 //! The card is that of the *target*, the place where the call really goes, never the card of a gateway that speaks for
 //! many. Without a card there are no capabilities, and the call is refused before it is sent.

@@ -1,4 +1,5 @@
-//! Which media types a send asked for, and whether the card lists them (A2A 1.0 §3.3.2, `ContentTypeNotSupportedError`).
+//! Which media types a send asked for, and whether the card lists them (A2A 1.0 §3.3.2,
+//! `ContentTypeNotSupportedError`).
 
 use bytes::Bytes;
 use http_body::Body;
@@ -73,8 +74,8 @@ struct File<'a> {
 #[derive(Deserialize)]
 struct Text<'a>(#[serde(borrow)] std::borrow::Cow<'a, str>);
 
-/// The request of a send, kept until it is known whether the agent takes it, if all of it is at hand. One over gRPC does
-/// not tell here.
+/// The request of a send, kept until it is known whether the agent takes it, if all of it is at hand. One over gRPC
+/// does not tell here.
 #[inline]
 pub(super) fn kept<B>(call: &Call, body: &CallBody<B>) -> Option<Bytes>
 where

@@ -12,8 +12,8 @@ use crate::{
     error::{CardFailure, without_secrets},
 };
 
-/// Starts from the base URL of an agent: reads the card there as a *hint*, selects the first interface that the request is
-/// written for, and sends it there.
+/// Starts from the base URL of an agent: reads the card there as a *hint*, selects the first interface that the request
+/// is written for, and sends it there.
 ///
 /// The hint decides where the call goes, and nothing else. What the target can do, its own card says.
 #[derive(Clone)]

@@ -32,8 +32,8 @@ use crate::{
 pub struct CardConsistencyService<S, R = Direct, O = ()> {
     inner: S,
     config: Arc<Config<R, O>>,
-    /// What the last call through this handle went by. The next one mostly goes by the same, and then nothing is looked
-    /// up, hashed or matched for it.
+    /// What the last call through this handle went by. The next one mostly goes by the same, and then nothing is
+    /// looked up, hashed or matched for it.
     last: Option<Last>,
 }
 
@@ -308,8 +308,8 @@ impl<R, O> Config<R, O> {
         Ok(ask.extend(move |public| rules.extended_call(public, &call, &method, &uri)))
     }
 
-    /// Whose word it is that a card does not count for a call: the verdict is by the policy, the binding, and the path to
-    /// the letter, of which a slash at the end is no part of the key.
+    /// Whose word it is that a card does not count for a call: the verdict is by the policy, the binding, and the path
+    /// to the letter, of which a slash at the end is no part of the key.
     fn judge<B>(&self, request: &Request<B>, call: &Call) -> Judge {
         self.store.judge((&*self.settings.rules.urls, call.binding(), matching::base_path(request, call)))
     }
@@ -388,8 +388,9 @@ where
 
 /// The call goes somewhere else than its request said. Errors and layers below are to say where.
 ///
-/// With another server, what the request has of the connection by which it came ends here: a `Host` field, which the client
-/// below writes anew (RFC 9112 §3.2), and the version of HTTP, which that client knows better. gRPC has one alone.
+/// With another server, what the request has of the connection by which it came ends here: a `Host` field, which the
+/// client below writes anew (RFC 9112 §3.2), and the version of HTTP, which that client knows better. gRPC has one
+/// alone.
 pub(super) fn go_to<B>(request: &mut Request<B>, call: &mut Call, uri: Uri) {
     if request.uri().authority() != uri.authority() {
         request.headers_mut().remove(HOST);

@@ -22,7 +22,8 @@ pub(super) fn seal(headers: &HeaderMap) -> Option<&'static str> {
 
 /// The JSON-RPC request with `params.tenant`; `None` if it is none to set it in. All other bytes stay.
 ///
-/// An empty tenant is none (A2A 1.0 §8.3.2), and is replaced: of two members of one name, readers differ about which counts.
+/// An empty tenant is none (A2A 1.0 §8.3.2), and is replaced: of two members of one name, readers differ about which
+/// counts.
 pub(super) fn in_json_rpc(body: &Bytes, tenant: &str) -> Option<Bytes> {
     #[derive(Deserialize)]
     struct Request<'a> {
@@ -93,8 +94,8 @@ pub(super) fn in_path(uri: &Uri, prefix: &str, tenant: &str) -> Option<Uri> {
     Uri::from_parts(parts).ok()
 }
 
-/// The tenant as a segment of a path; `None` for a step in it, which servers take out, and what stands before it, however
-/// it is encoded (RFC 3986 §5.2.4).
+/// The tenant as a segment of a path; `None` for a step in it, which servers take out, and what stands before it,
+/// however it is encoded (RFC 3986 §5.2.4).
 pub(super) fn as_segment(tenant: &str) -> Option<impl fmt::Display + '_> {
     (!matches!(tenant, "." | "..")).then(|| utf8_percent_encode(tenant, SEGMENT))
 }

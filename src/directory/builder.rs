@@ -84,7 +84,8 @@ impl DirectoryBuilder {
         self
     }
 
-    /// How long a card counts at least for finding its peer, also where its headers let no cache keep it. Default: 30 s.
+    /// How long a card counts at least for finding its peer, also where its headers let no cache keep it. Default: 30
+    /// s.
     pub fn min_freshness(mut self, least: Duration) -> Self {
         self.settings.min_freshness = least;
         self
@@ -96,8 +97,9 @@ impl DirectoryBuilder {
         self
     }
 
-    /// Lists a peer's tools over MCP, all pages of them, when they are due or changed: by whatever speaks MCP with it, for
-    /// this crate does not; [`ToolPages`](super::ToolPages) sees to it that they come to an end. Default: nobody, so that they expire unless they are published again.
+    /// Lists a peer's tools over MCP, all pages of them, when they are due or changed: by whatever speaks MCP with it,
+    /// for this crate does not; [`ToolPages`](super::ToolPages) sees to it that they come to an end. Default:
+    /// nobody, so that they expire unless they are published again.
     pub fn list_tools<A>(mut self, list: impl Fn(PeerId) -> A + Send + Sync + 'static) -> Self
     where
         A: Future<Output = Result<Vec<Bytes>, BoxError>> + Send + 'static,
@@ -125,9 +127,10 @@ impl DirectoryBuilder {
         self
     }
 
-    /// The skills that a peer on probation may be asked for: one that nobody vouches for, and that has not done well often
-    /// enough to be [proven](super::Standing::proven). They are of low risk where the *need* names them: what a peer calls
-    /// its skill is no reason to give it something else. Default: none, so that somebody has to vouch for each new peer.
+    /// The skills that a peer on probation may be asked for: one that nobody vouches for, and that has not done well
+    /// often enough to be [proven](super::Standing::proven). They are of low risk where the *need* names them: what
+    /// a peer calls its skill is no reason to give it something else. Default: none, so that somebody has to vouch
+    /// for each new peer.
     pub fn low_risk_skills<T: Into<Box<str>>>(self, skills: impl IntoIterator<Item = T>) -> Self {
         let skills: HashSet<Box<str>> = skills.into_iter().map(Into::into).collect();
         self.low_risk(move |need, _| need.skill_id().is_some_and(|skill| skills.contains(skill)))
@@ -145,10 +148,11 @@ impl DirectoryBuilder {
         self
     }
 
-    /// In which share of calls each peer that may be asked, and fits as well, goes before those who are trusted more: 0 to
-    /// 1, and what is no number counts as 0. Who is trusted less than a stranger has less of it in proportion, and a tenth
-    /// at least. Otherwise nobody new is ever called while somebody known does well, nor who was down for a while. Which
-    /// calls, follows from the peer and the number of the call. Default: 0, so that work goes to those who are known.
+    /// In which share of calls each peer that may be asked, and fits as well, goes before those who are trusted more: 0
+    /// to 1, and what is no number counts as 0. Who is trusted less than a stranger has less of it in proportion,
+    /// and a tenth at least. Otherwise nobody new is ever called while somebody known does well, nor who was down
+    /// for a while. Which calls, follows from the peer and the number of the call. Default: 0, so that work goes to
+    /// those who are known.
     pub fn explore(mut self, share: f64) -> Self {
         self.settings.explore = if share > 0.0 { share.min(1.0) } else { 0.0 };
         self

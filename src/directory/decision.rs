@@ -97,8 +97,8 @@ impl Candidate {
 pub enum Exclusion {
     /// It was revoked or withdrawn meanwhile.
     Gone,
-    /// It says something else meanwhile: the skill, or the interface that was chosen, is not there any longer; or a test
-    /// was one of what it said before.
+    /// It says something else meanwhile: the skill, or the interface that was chosen, is not there any longer; or a
+    /// test was one of what it said before.
     Changed,
     /// What is known of it does not count any longer.
     Stale(StaleReason),

@@ -4,8 +4,8 @@ use crate::{
     error::CardFailure,
 };
 
-/// Why a registration, or a change of one, was refused. Each is an event of the audit as well, but of a base URL that is
-/// nobody's identity: there is no peer for it to be about.
+/// Why a registration, or a change of one, was refused. Each is an event of the audit as well, but of a base URL that
+/// is nobody's identity: there is no peer for it to be about.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RegistryError {

@@ -40,8 +40,8 @@ impl Directory {
         select(&self.inner.current(), need, moment, &mut rules)
     }
 
-    /// The last look at a candidate before it is called, as things stand now and not when it was found: whether what made
-    /// it one still counts, and whether it may be asked. Says whether a test has to go well first.
+    /// The last look at a candidate before it is called, as things stand now and not when it was found: whether what
+    /// made it one still counts, and whether it may be asked. Says whether a test has to go well first.
     pub(super) fn last_look(&self, candidate: &Candidate, need: &Need, now: Instant) -> Result<bool, Exclusion> {
         let current = self.inner.current();
         let at = current.peer(&candidate.peer).filter(|_| !candidate.at.state.is_gone()).ok_or(Exclusion::Gone)?;

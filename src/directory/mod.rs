@@ -12,17 +12,18 @@
 //!
 //! # What becomes of a registration
 //!
-//! A peer is identified by where it is called ([`PeerId`]). At first it is on probation: it is found, but asked only for
-//! what is of low risk, until somebody vouches for it ([`Verification`]) or it is [proven](Standing::proven). Its card
-//! counts until it expires, and [`Directory::keep_fresh`] reads it again before that; the tools that it lists over MCP count
-//! beside it. [Doubt](Directory::doubt), raised by calls that contradict the card, has it read again at once. The
-//! registration ends by [`withdraw`](Directory::withdraw), for its owner, or [`revoke`](Directory::revoke), for an operator.
+//! A peer is identified by where it is called ([`PeerId`]). At first it is on probation: it is found, but asked only
+//! for what is of low risk, until somebody vouches for it ([`Verification`]) or it is [proven](Standing::proven). Its
+//! card counts until it expires, and [`Directory::keep_fresh`] reads it again before that; the tools that it lists over
+//! MCP count beside it. [Doubt](Directory::doubt), raised by calls that contradict the card, has it read again at once.
+//! The registration ends by [`withdraw`](Directory::withdraw), for its owner, or [`revoke`](Directory::revoke), for an
+//! operator.
 //!
 //! # Which numbers decide
 //!
-//! Fit, verification, trust, latency, id, in this order; peers that were found to claim too much come last. All of it is a
-//! function of what is registered, the evidence, the time and the number of the call, so replicas with the same evidence
-//! agree.
+//! Fit, verification, trust, latency, id, in this order; peers that were found to claim too much come last. All of it
+//! is a function of what is registered, the evidence, the time and the number of the call, so replicas with the same
+//! evidence agree.
 //!
 //! # Example
 //!

@@ -21,8 +21,8 @@ pub enum Verification {
     /// Nobody.
     #[default]
     None,
-    /// The connector: the card came from the host that it is the card of. Everybody can have a certificate, so that this
-    /// alone ends no probation.
+    /// The connector: the card came from the host that it is the card of. Everybody can have a certificate, so that
+    /// this alone ends no probation.
     Transport,
     /// The verifier of the card store, by a signature say.
     Card,
@@ -84,8 +84,8 @@ pub(super) struct State {
     vouched: AtomicBool,
     /// What it said when a test call went well. 0: none did.
     tested: AtomicU64,
-    /// Held while a test call is made: one is enough for all that come together. In it, why the last one failed that told
-    /// something bad of the peer.
+    /// Held while a test call is made: one is enough for all that come together. In it, why the last one failed that
+    /// told something bad of the peer.
     testing: Arc<Mutex<Box<str>>>,
     /// How many tests told something bad of it.
     failed_tests: AtomicU64,

@@ -97,7 +97,8 @@ where
     }
 }
 
-/// A decision about permission, for the audit: apart from the events of registration, for being registered permits nothing.
+/// A decision about permission, for the audit: apart from the events of registration, for being registered permits
+/// nothing.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct PermissionEvent {
@@ -159,8 +160,8 @@ impl PermissionRules {
         Self::default()
     }
 
-    /// Marks skills as sensitive, by their ids: in any case and width, with and without accents, for a peer that writes an
-    /// id in another way is not to get around it.
+    /// Marks skills as sensitive, by their ids: in any case and width, with and without accents, for a peer that writes
+    /// an id in another way is not to get around it.
     #[must_use]
     pub fn sensitive<T: Into<Box<str>>>(mut self, skills: impl IntoIterator<Item = T>) -> Self {
         self.sensitive.extend(skills.into_iter().map(|skill| folded(&skill.into()).into()));

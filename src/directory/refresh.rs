@@ -30,11 +30,11 @@ pub(super) type Pages = Pin<Box<dyn Future<Output = Result<Vec<Bytes>, BoxError>
 
 impl Directory {
     /// Reads again what will not count any longer after `ahead`, what does not already, and what is doubted: 16 at
-    /// once and slow ones besides, each within the [discovery timeout](super::DirectoryBuilder::discovery_timeout). Nobody who looks for a peer waits
-    /// for it. Says how many were read.
+    /// once and slow ones besides, each within the [discovery timeout](super::DirectoryBuilder::discovery_timeout).
+    /// Nobody who looks for a peer waits for it. Says how many were read.
     ///
-    /// Where there is no card that is the peer's any more, the peer does not count from then on. Where none can be had at
-    /// the moment, it counts until its time is over.
+    /// Where there is no card that is the peer's any more, the peer does not count from then on. Where none can be had
+    /// at the moment, it counts until its time is over.
     pub async fn refresh_due(&self, ahead: Duration) -> usize {
         let now = self.inner.clock.millis(Instant::now());
         let ahead = crate::clock::span(ahead);
@@ -83,9 +83,9 @@ impl Directory {
         count
     }
 
-    /// Goes on [refreshing](Self::refresh_due): each `interval` what is due before the next; in between whatever would not
-    /// last until then, in time for a slow answer; and within 5 s what is doubted or said that it changed. To be spawned;
-    /// it ends once the directory is not used any longer.
+    /// Goes on [refreshing](Self::refresh_due): each `interval` what is due before the next; in between whatever would
+    /// not last until then, in time for a slow answer; and within 5 s what is doubted or said that it changed. To
+    /// be spawned; it ends once the directory is not used any longer.
     pub fn keep_fresh(&self, interval: Duration) -> impl Future<Output = ()> + Send + 'static {
         let (weak, wake) = (Arc::downgrade(&self.inner), Arc::clone(&self.inner.wake));
         async move {

@@ -75,8 +75,8 @@ impl Directory {
         Self { inner: Arc::new(inner) }
     }
 
-    /// Registers the agent at `base`, or reads its card again, for `owner`. Its card comes through the card store, which
-    /// verifies it, and counts only if it is the card of this place. From then on the peer is on probation.
+    /// Registers the agent at `base`, or reads its card again, for `owner`. Its card comes through the card store,
+    /// which verifies it, and counts only if it is the card of this place. From then on the peer is on probation.
     ///
     /// # Errors
     ///
@@ -127,7 +127,8 @@ impl Directory {
     }
 
     /// Somebody has reason to doubt what is known of a peer: its card is read again as soon as may be, by whoever
-    /// [refreshes](Self::refresh_due) this directory. Until then it counts. `why` is a stable word. Whether it is registered.
+    /// [refreshes](Self::refresh_due) this directory. Until then it counts. `why` is a stable word. Whether it is
+    /// registered.
     pub fn doubt(&self, peer: &PeerId, why: &'static str) -> bool {
         let current = self.inner.current();
         let Some(known) = current.peer(peer) else { return false };

@@ -67,8 +67,8 @@ impl fmt::Display for Match {
     }
 }
 
-/// Says how well a skill fits a need: by words ([`Lexical`], the default), by embeddings, by whatever. What has the skill
-/// and the tags that the need names is asked about; a need by text alone leaves out who scores 0.
+/// Says how well a skill fits a need: by words ([`Lexical`], the default), by embeddings, by whatever. What has the
+/// skill and the tags that the need names is asked about; a need by text alone leaves out who scores 0.
 ///
 /// It is called for each such skill, on the path of a call: look up, do not compute at length. The same arguments must
 /// give the same answer, on each replica.
@@ -91,9 +91,10 @@ pub trait Score: Send + Sync {
 
 /// By the words that the task's text and a skill have in common.
 ///
-/// Each word of the text counts 1 where the skill has it in its name, id or tags, ¾ in its description, ½ in an example;
-/// the score is their sum by the number of words in the text. A skill of more than 64 different words is damped by the
-/// root of what it has too many: who says everything fits everything. Without a text, whoever has the skill fits wholly.
+/// Each word of the text counts 1 where the skill has it in its name, id or tags, ¾ in its description, ½ in an
+/// example; the score is their sum by the number of words in the text. A skill of more than 64 different words is
+/// damped by the root of what it has too many: who says everything fits everything. Without a text, whoever has the
+/// skill fits wholly.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Lexical;
 

@@ -126,8 +126,8 @@ fn joins(c: char) -> bool {
         || (matches!(c, '\u{900}'..='\u{dff}') && !c.is_alphanumeric() && !matches!(c, '\u{964}' | '\u{965}'))
 }
 
-/// What takes no place where it is shown (Unicode's `Default_Ignorable_Code_Point`, and annotations), so that a text with it
-/// looks like the one without.
+/// What takes no place where it is shown (Unicode's `Default_Ignorable_Code_Point`, and annotations), so that a text
+/// with it looks like the one without.
 fn is_unseen(c: char) -> bool {
     matches!(c,
         '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}'

@@ -1,7 +1,7 @@
 //! The tools that a peer lists over MCP (`tools/list`), read as skills.
 //!
-//! A page is the result of one request, or the whole JSON-RPC response with it. Whoever speaks MCP with the peer asks for
-//! the pages and hands them in; nothing here sends anything.
+//! A page is the result of one request, or the whole JSON-RPC response with it. Whoever speaks MCP with the peer asks
+//! for the pages and hands them in; nothing here sends anything.
 
 use std::borrow::Cow;
 
@@ -77,8 +77,8 @@ impl ToolPages {
         Self::default()
     }
 
-    /// Takes the next page: the result, or the whole response. Says with which cursor to ask for one more; `None`: it was
-    /// the last.
+    /// Takes the next page: the result, or the whole response. Says with which cursor to ask for one more; `None`: it
+    /// was the last.
     ///
     /// # Errors
     ///

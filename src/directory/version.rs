@@ -62,8 +62,8 @@ fn list<T: fmt::Display>(items: &[T], f: &mut fmt::Formatter<'_>) -> fmt::Result
     items.iter().enumerate().try_for_each(|(index, item)| write!(f, "{}{item}", if index == 0 { "" } else { ", " }))
 }
 
-/// The highest version that both speak, then the first interface of that version, in the card's order, over whose binding
-/// the request is written (A2A 1.0 §3.6.3, §8.3.2). There is no fallback to a lower version.
+/// The highest version that both speak, then the first interface of that version, in the card's order, over whose
+/// binding the request is written (A2A 1.0 §3.6.3, §8.3.2). There is no fallback to a lower version.
 pub(super) fn negotiate<'i>(
     ours: &[Written],
     theirs: &'i [AgentInterface],

@@ -31,8 +31,8 @@ pub(crate) fn broke_off(error: BoxError, call: &Call) -> CallError {
     })
 }
 
-/// A call that a layer above turned away, which knows of no calls: shed, say. Nothing where the call may have come down, for
-/// then its end was told of there.
+/// A call that a layer above turned away, which knows of no calls: shed, say. Nothing where the call may have come
+/// down, for then its end was told of there.
 pub(crate) fn turned_away<E: 'static>(error: &E, call: Option<&Call>) -> Option<CallError> {
     let error = (error as &dyn Any).downcast_ref::<BoxError>()?;
     let fault = transport::known(&**error).filter(|fault| fault.never_sent)?;

@@ -71,8 +71,8 @@ pub type BoxError = Box<dyn StdError + Send + Sync>;
 
 /// Why a call failed. Every variant names capability, shape, target, elapsed time and cause.
 ///
-/// It is a pointer and a tag, cheap to clone: the facts are shared. It is recognised when it arrives boxed through foreign
-/// middleware, and never wrapped twice.
+/// It is a pointer and a tag, cheap to clone: the facts are shared. It is recognised when it arrives boxed through
+/// foreign middleware, and never wrapped twice.
 #[derive(Clone)]
 #[non_exhaustive]
 pub enum CallError {
@@ -220,8 +220,8 @@ impl CallError {
         retry::of(self.failure())
     }
 
-    /// How long the peer asked to wait (`Retry-After`, or a `RetryInfo` detail). If a card could not be had: at least as
-    /// long as that failure is remembered.
+    /// How long the peer asked to wait (`Retry-After`, or a `RetryInfo` detail). If a card could not be had: at least
+    /// as long as that failure is remembered.
     #[must_use]
     pub fn retry_after(&self) -> Option<Duration> {
         let of_card = self.failure().card.as_ref().and_then(|card| card.retry_after());
@@ -229,8 +229,8 @@ impl CallError {
         of_head.or_else(|| self.peer().and_then(|peer| peer.retry_after))
     }
 
-    /// Whether the agent may have begun to work. False only if the request cannot have reached it, or was refused before
-    /// any work.
+    /// Whether the agent may have begun to work. False only if the request cannot have reached it, or was refused
+    /// before any work.
     #[must_use]
     pub fn work_may_have_started(&self) -> bool {
         retry::work_may_have_started(self.failure())

@@ -43,8 +43,8 @@ fn own(error: &(dyn StdError + 'static)) -> Option<CallError> {
         .or_else(|| error.downcast_ref::<TransportError>().cloned().map(Into::into))
 }
 
-/// An error and what caused it. An `io::Error` gives as its source that of the error in it; that one counts too. A cycle
-/// in a foreign chain must not hang us.
+/// An error and what caused it. An `io::Error` gives as its source that of the error in it; that one counts too. A
+/// cycle in a foreign chain must not hang us.
 pub(crate) fn chain<'a>(error: &'a (dyn StdError + 'static)) -> impl Iterator<Item = &'a (dyn StdError + 'static)> {
     let next = |&error: &&'a (dyn StdError + 'static)| {
         let inner = error.downcast_ref::<io::Error>().and_then(io::Error::get_ref);

@@ -84,8 +84,8 @@ pub(super) fn work_may_have_started(failure: &Failure) -> bool {
     }
 }
 
-/// A refusal in the middle of a stream, or behind a message that names its task (gRPC has its status last), comes of work
-/// that began.
+/// A refusal in the middle of a stream, or behind a message that names its task (gRPC has its status last), comes of
+/// work that began.
 fn work_shows(failure: &Failure) -> bool {
     failure.seen.events > 0 || failure.seen.task_id.is_some()
 }

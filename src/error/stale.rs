@@ -13,7 +13,8 @@ impl StaleAgentCardError {
         self.0.peer.as_ref().and_then(|peer| peer.region.as_deref()).or_else(|| self.0.call.region())
     }
 
-    /// The skills that are there instead, as the peer says. These are a peer's texts: escape them before they reach a log.
+    /// The skills that are there instead, as the peer says. These are a peer's texts: escape them before they reach a
+    /// log.
     #[must_use]
     pub fn available_skills(&self) -> Option<&[String]> {
         self.0.peer.as_ref().and_then(|peer| peer.available_skills.as_deref())
@@ -49,7 +50,8 @@ impl StaleAgentCardError {
 /// Whether a refusal is about the skill that the call named.
 ///
 /// -32004 has many meanings (A2A 1.0 §3.1.1, §3.1.6, §5.4). With a region or a list of skills it is about the skill.
-/// Without, it may be about the task that the call addressed, or about streaming: after an event of the stream, it is not.
+/// Without, it may be about the task that the call addressed, or about streaming: after an event of the stream, it is
+/// not.
 pub(super) fn is_of_skill(failure: &Failure) -> bool {
     let Failure { call, peer, seen, .. } = failure;
     if failure.kind != OutcomeKind::Refused || failure.class != Class::PeerError || call.skill().is_none() {

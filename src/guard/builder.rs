@@ -160,9 +160,9 @@ impl<O, C, R, P, M> GuardBuilder<O, C, R, P, M> {
         self
     }
 
-    /// Is told of each call's end, exactly once: of successes and failures, of calls that were refused for their card or
-    /// endpoint, and of calls that were dropped, including while their requests were read or while they waited for a card,
-    /// a probe or their turn. Default: nobody.
+    /// Is told of each call's end, exactly once: of successes and failures, of calls that were refused for their card
+    /// or endpoint, and of calls that were dropped, including while their requests were read or while they waited
+    /// for a card, a probe or their turn. Default: nobody.
     ///
     /// With a [`retry`](Self::retry) layer each attempt is a call, and a call that is dropped during the pause before
     /// another attempt ends as its last attempt did.
@@ -175,15 +175,16 @@ impl<O, C, R, P, M> GuardBuilder<O, C, R, P, M> {
         GuardBuilder { plain, observer, cards, card_settings, probes, retrying }
     }
 
-    /// How calls are named: where to find skill and region, how much of a body is read. Default: [`CallLayer::new`]. A body
-    /// is read for no longer than the longest total of [`limits`](Self::limits), whatever is set here.
+    /// How calls are named: where to find skill and region, how much of a body is read. Default: [`CallLayer::new`]. A
+    /// body is read for no longer than the longest total of [`limits`](Self::limits), whatever is set here.
     pub fn naming(mut self, naming: CallLayer) -> Self {
         self.plain.naming = naming;
         self
     }
 
-    /// Completes relative request URIs, which tonic's generated clients and axum's handlers have. The `host` header of such a
-    /// request goes: it names the server of yours that received it. Default: none, and such requests stay as they are.
+    /// Completes relative request URIs, which tonic's generated clients and axum's handlers have. The `host` header of
+    /// such a request goes: it names the server of yours that received it. Default: none, and such requests stay as
+    /// they are.
     ///
     /// A request whose URI is absolute goes where that says. Behind a server of yours that is the caller's choice (over
     /// HTTP/2, or in absolute form): there, set [`upstream`](Self::upstream) instead.
@@ -192,17 +193,17 @@ impl<O, C, R, P, M> GuardBuilder<O, C, R, P, M> {
         self
     }
 
-    /// Sends every request to this origin, whatever its URI says: for a gateway in front of one agent, whose callers must
-    /// not choose where a call goes. Paths and queries stay; what is of the caller's connection goes: the `host` header, the
-    /// version of HTTP, and the fields of RFC 9110 §7.6.1. A [`resolver`](Self::resolver) is asked after that. Default: none,
-    /// and requests go where their URIs say.
+    /// Sends every request to this origin, whatever its URI says: for a gateway in front of one agent, whose callers
+    /// must not choose where a call goes. Paths and queries stay; what is of the caller's connection goes: the
+    /// `host` header, the version of HTTP, and the fields of RFC 9110 §7.6.1. A [`resolver`](Self::resolver) is
+    /// asked after that. Default: none, and requests go where their URIs say.
     pub fn upstream(mut self, upstream: Uri) -> Self {
         self.plain.upstream = Some(upstream);
         self
     }
 
-    /// Holds calls against their target's card, fetched through this client. A clone of the client below will do, unless it
-    /// follows redirects. Default: no cards.
+    /// Holds calls against their target's card, fetched through this client. A clone of the client below will do,
+    /// unless it follows redirects. Default: no cards.
     pub fn cards<S, B, T>(self, client: S) -> GuardBuilder<O, Cards, R, P, M>
     where
         S: Service<Request<B>, Response = Response<T>> + Clone + Send + 'static,
@@ -258,16 +259,16 @@ impl<O, C, R, P, M> GuardBuilder<O, C, R, P, M> {
         self
     }
 
-    /// Whether calls with credentials are held against the agent's extended card, if it has one. Needs cards. Default: off.
-    /// See
+    /// Whether calls with credentials are held against the agent's extended card, if it has one. Needs cards. Default:
+    /// off. See
     /// [`CardConsistencyLayer::extended_card`](crate::card_consistency::CardConsistencyLayer::extended_card).
     pub fn extended_card(mut self, extended: bool) -> Self {
         self.card_settings.extended = extended;
         self
     }
 
-    /// Lets an agent's card say how long the first event of a stream may take. Needs cards. Default: the limits alone. See
-    /// [`CardConsistencyLayer::first_event`](crate::card_consistency::CardConsistencyLayer::first_event).
+    /// Lets an agent's card say how long the first event of a stream may take. Needs cards. Default: the limits alone.
+    /// See [`CardConsistencyLayer::first_event`](crate::card_consistency::CardConsistencyLayer::first_event).
     pub fn first_event(mut self, extension: FirstEventExtension) -> Self {
         self.card_settings.first_event = Some(extension);
         self
@@ -283,9 +284,9 @@ impl<O, C, R, P, M> GuardBuilder<O, C, R, P, M> {
         GuardBuilder { plain, observer, cards, card_settings, probes: layer, retrying }
     }
 
-    /// A layer that sends calls again, such as tower's `RetryLayer`, or any other layer. It is placed where it sees bodies
-    /// that can be sent again ([`CallBody`](crate::CallBody)), above everything that can refuse a call, so that each attempt
-    /// finds its own card. Default: none.
+    /// A layer that sends calls again, such as tower's `RetryLayer`, or any other layer. It is placed where it sees
+    /// bodies that can be sent again ([`CallBody`](crate::CallBody)), above everything that can refuse a call, so
+    /// that each attempt finds its own card. Default: none.
     ///
     /// If such a layer fails by itself, the observer is told only when nothing can have been sent: of a call that tower
     /// sheds (feature `tower`). A timeout in it drops the call below, which is then `abandoned`.
@@ -299,8 +300,8 @@ impl<O, C, R, P, M> GuardBuilder<O, C, R, P, M> {
     ///
     /// # Errors
     ///
-    /// If bounds contradict each other, a setting needs a part that is not there, a part is set to something impossible, or a
-    /// part is given twice. The error names the setting and the fix.
+    /// If bounds contradict each other, a setting needs a part that is not there, a part is set to something
+    /// impossible, or a part is given twice. The error names the setting and the fix.
     pub fn build(self) -> Result<Guard<O, C::Layer, P::Layer, M>, GuardError>
     where
         O: Observe,

@@ -138,8 +138,8 @@ impl<O, C, P, M> Guard<O, C, P, M> {
     }
 }
 
-/// A [`Guard`] whose failures are rendered as the binding's own errors: its service cannot fail, and can be passed straight
-/// to `axum::Router::fallback_service`.
+/// A [`Guard`] whose failures are rendered as the binding's own errors: its service cannot fail, and can be passed
+/// straight to `axum::Router::fallback_service`.
 pub struct RenderedGuard<O = (), C = Identity, P = Identity, M = Identity> {
     guard: Guard<O, C, P, M>,
 }

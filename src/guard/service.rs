@@ -56,8 +56,8 @@ impl Origin {
         }
     }
 
-    /// The same request at this origin, if that is where it goes. The server that a `Host` field names is the one that took
-    /// the request in, not the one that it goes to: the client below names that (RFC 9112 §3.2).
+    /// The same request at this origin, if that is where it goes. The server that a `Host` field names is the one that
+    /// took the request in, not the one that it goes to: the client below names that (RFC 9112 §3.2).
     fn send<B>(&self, request: &mut Request<B>) {
         let uri = request.uri_mut();
         if !self.of_all && uri.scheme().is_some() && uri.authority().is_some() {
@@ -72,8 +72,8 @@ impl Origin {
         *uri = Uri::from_parts(parts).unwrap_or_default();
         request.headers_mut().remove(HOST);
         if self.of_all {
-            // So does all that concerns the connection by which the request came. By which version of HTTP it goes on, the
-            // client below knows, and some refuse to be told otherwise.
+            // So does all that concerns the connection by which the request came. By which version of HTTP it goes on,
+            // the client below knows, and some refuse to be told otherwise.
             hop::remove_of_request(request.headers_mut());
             *request.version_mut() = Version::default();
         }

@@ -20,10 +20,10 @@ use crate::{
 /// whose observer does not hear of them: those that a card layer refused.
 ///
 /// Below [`CallLayer`](crate::CallLayer) and above the layers that refuse, with the observer that `TerminalStateLayer`
-/// has; an `Arc` of one is one. Of a failure that an observer was told of already it says nothing. Of what other layers in
-/// between fail with it tells where that is known to have come down to nobody: a call that tower sheds (feature `tower`) is
-/// `refused/unavailable`. A call that is dropped before it came down is heard of by the observers of the layers that it
-/// waited in alone.
+/// has; an `Arc` of one is one. Of a failure that an observer was told of already it says nothing. Of what other layers
+/// in between fail with it tells where that is known to have come down to nobody: a call that tower sheds (feature
+/// `tower`) is `refused/unavailable`. A call that is dropped before it came down is heard of by the observers of the
+/// layers that it waited in alone.
 ///
 /// ```
 /// use std::sync::Arc;

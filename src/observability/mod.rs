@@ -3,8 +3,8 @@
 //! An observer is anything that implements [`Observe`](crate::Observe); a closure does. The observers here are built on
 //! that trait as one of yours would be, and are combined with it by [`and`](crate::Observe::and):
 //!
-//! - [`ObserveLayer`] tells an observer of calls that a layer above `TerminalStateLayer` refused, and that therefore never
-//!   reached it: those that their target's card does not cover, for example.
+//! - [`ObserveLayer`] tells an observer of calls that a layer above `TerminalStateLayer` refused, and that therefore
+//!   never reached it: those that their target's card does not cover, for example.
 //! - feature `tracing`: `TracingLayer` opens a span for each call, around its body too; `TracingObserver` fills it and
 //!   reports each call's end in an event.
 //! - feature `metrics`: `MetricsObserver` counts and times calls through the `metrics` facade; `record_card_store` and

@@ -7,9 +7,9 @@ use crate::error::Told;
 
 /// Told of each call's end.
 ///
-/// A closure over `&Outcome<'_>` is one; so is a pair of observers ([`and`](Self::and)), an `Option` and an `Arc` of one.
-/// `()`, the default, observes nothing and costs nothing. An observer is called where the call ends, on a path that others
-/// wait for (even in a `Drop`): count, do not block.
+/// A closure over `&Outcome<'_>` is one; so is a pair of observers ([`and`](Self::and)), an `Option` and an `Arc` of
+/// one. `()`, the default, observes nothing and costs nothing. An observer is called where the call ends, on a path
+/// that others wait for (even in a `Drop`): count, do not block.
 ///
 /// ```
 /// use std::sync::{Arc, atomic::{AtomicU64, Ordering}};

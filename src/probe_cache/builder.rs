@@ -109,8 +109,8 @@ impl<O> ProbeCacheBuilder<O> {
     }
 
     /// The store whose cards are to be read anew when an endpoint is disproved, or a skill refused. Below a
-    /// `CardConsistencyLayer` with this store it is not needed: that layer sees the same errors, and marks the card that
-    /// the call went by. Default: none.
+    /// `CardConsistencyLayer` with this store it is not needed: that layer sees the same errors, and marks the card
+    /// that the call went by. Default: none.
     pub fn cards(mut self, store: CardStore) -> Self {
         self.cards = Some(store);
         self
@@ -125,8 +125,9 @@ impl<O> ProbeCacheBuilder<O> {
         self
     }
 
-    /// Is told, exactly once, of each call that this layer itself ends: refused, or dropped while it waited for a probe.
-    /// Such a call never reaches `TerminalStateLayer`, whose observer is told of all others. Default: nobody.
+    /// Is told, exactly once, of each call that this layer itself ends: refused, or dropped while it waited for a
+    /// probe. Such a call never reaches `TerminalStateLayer`, whose observer is told of all others. Default:
+    /// nobody.
     pub fn observe<P>(self, observer: P) -> ProbeCacheBuilder<P>
     where
         P: Observe,
@@ -146,9 +147,9 @@ impl<O> ProbeCacheBuilder<O> {
         }
     }
 
-    /// Completes relative request URIs, which tonic's generated clients and axum's handlers have: scheme and authority are
-    /// taken from here, and the `host` header goes, which names the server of yours that received it. Default: none, and such
-    /// a request is `card/unusable_url`.
+    /// Completes relative request URIs, which tonic's generated clients and axum's handlers have: scheme and authority
+    /// are taken from here, and the `host` header goes, which names the server of yours that received it. Default:
+    /// none, and such a request is `card/unusable_url`.
     pub fn origin(mut self, origin: Uri) -> Self {
         self.origin = Some(origin);
         self
@@ -160,15 +161,16 @@ impl<O> ProbeCacheBuilder<O> {
         self
     }
 
-    /// Up to this part of the trust is taken off at random, anew with each probe, so that endpoints that were first called
-    /// together are not probed together. Between 0 and 1. Default: 0.1.
+    /// Up to this part of the trust is taken off at random, anew with each probe, so that endpoints that were first
+    /// called together are not probed together. Between 0 and 1. Default: 0.1.
     pub fn jitter(mut self, part: f64) -> Self {
         self.settings.jitter = part;
         self
     }
 
-    /// How soon an endpoint that a probe did not prove is probed again, and the longest that this becomes: it doubles each
-    /// time. Until then calls to a disproved endpoint are refused; those to an unknown one go on. Default: 5 s, up to 60 s.
+    /// How soon an endpoint that a probe did not prove is probed again, and the longest that this becomes: it doubles
+    /// each time. Until then calls to a disproved endpoint are refused; those to an unknown one go on. Default: 5
+    /// s, up to 60 s.
     pub fn back_off(mut self, first: Duration, max: Duration) -> Self {
         (self.settings.back_off, self.settings.max_back_off) = (first, max);
         self
@@ -181,8 +183,8 @@ impl<O> ProbeCacheBuilder<O> {
     }
 
     /// How long a call waits for a probe at most, and never longer than what is left of its own total (a
-    /// [`LimitOverrides`](crate::LimitOverrides) in its extensions). After that it goes on; the probe goes on for others.
-    /// Default: 5 s.
+    /// [`LimitOverrides`](crate::LimitOverrides) in its extensions). After that it goes on; the probe goes on for
+    /// others. Default: 5 s.
     pub fn wait(mut self, wait: Duration) -> Self {
         self.settings.wait = wait;
         self
@@ -194,15 +196,15 @@ impl<O> ProbeCacheBuilder<O> {
         self
     }
 
-    /// How many probes run at once at most, of one origin three quarters of these (of three or fewer, all); further calls wait
-    /// for their turn. A quarter is kept for origins of which none runs. Default: 64.
+    /// How many probes run at once at most, of one origin three quarters of these (of three or fewer, all); further
+    /// calls wait for their turn. A quarter is kept for origins of which none runs. Default: 64.
     pub fn max_probes(mut self, max: usize) -> Self {
         self.settings.max_probes = max;
         self
     }
 
-    /// Headers that name a tenant (`X-Tenant`, say). Probes carry them, and each value counts as an endpoint of its own.
-    /// Default: none.
+    /// Headers that name a tenant (`X-Tenant`, say). Probes carry them, and each value counts as an endpoint of its
+    /// own. Default: none.
     pub fn tenant_headers(mut self, names: impl IntoIterator<Item = HeaderName>) -> Self {
         self.tenant_headers = names.into_iter().collect();
         self
@@ -216,8 +218,8 @@ impl<O> ProbeCacheBuilder<O> {
     }
 
     /// Probes with a message instead, which an agent may take for work: its text is `__probe__`, its metadata is
-    /// `{"a2a_probe": true}`, it does not ask to wait for the task, and a task that results from it is canceled. Never sent
-    /// without this option. Default: off.
+    /// `{"a2a_probe": true}`, it does not ask to wait for the task, and a task that results from it is canceled. Never
+    /// sent without this option. Default: off.
     ///
     /// -32001 and -32004 prove that the lifecycle is there. Any code in -32000..=-32099 says that the card is stale for
     /// this region: it is read anew, and with any other code than those two calls are refused as
@@ -227,8 +229,8 @@ impl<O> ProbeCacheBuilder<O> {
         self
     }
 
-    /// Probes endpoints in use this long before their trust expires, in one task, so that no call waits for it. Each probe
-    /// carries what the call carried for which the endpoint was last probed. The task ends when the
+    /// Probes endpoints in use this long before their trust expires, in one task, so that no call waits for it. Each
+    /// probe carries what the call carried for which the endpoint was last probed. The task ends when the
     /// layer and all of its services are gone. Default: off.
     pub fn refresh_ahead(mut self, ahead: Duration) -> Self {
         self.settings.refresh_ahead = Some(ahead);

@@ -74,7 +74,8 @@ pub(super) enum Standing {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum EndpointState {
-    /// Nothing is known, or what was known has expired. The next call probes it, unless a probe has just come to nothing.
+    /// Nothing is known, or what was known has expired. The next call probes it, unless a probe has just come to
+    /// nothing.
     Unknown,
     /// It speaks A2A.
     Trusted {

@@ -10,21 +10,22 @@ use tower_service::Service;
 use super::{EndpointState, ProbeCacheBuilder, ProbeCacheService, SkillAvailability, core::Core};
 use crate::{call::Order, card_consistency::CardStore, error::BoxError, limits::Totals, outcome::Observe};
 
-/// Knows, from the calls themselves and from as few probes as possible, whether A2A is spoken at an endpoint, and whether
-/// a skill is there in a region.
+/// Knows, from the calls themselves and from as few probes as possible, whether A2A is spoken at an endpoint, and
+/// whether a skill is there in a region.
 ///
-/// **Endpoints.** The first call to an endpoint waits for a probe: `GetTask` of a task that does not exist, in the call's
-/// own binding and version, with its credentials, tenant and extensions. `TaskNotFound` proves that A2A is spoken, and so
-/// does each call that goes well; calls to a trusted endpoint cost a look-up. If something else is spoken there, calls are
-/// refused as `stale/endpoint_not_conforming` before they are sent. If nobody can say, they go on.
+/// **Endpoints.** The first call to an endpoint waits for a probe: `GetTask` of a task that does not exist, in the
+/// call's own binding and version, with its credentials, tenant and extensions. `TaskNotFound` proves that A2A is
+/// spoken, and so does each call that goes well; calls to a trusted endpoint cost a look-up. If something else is
+/// spoken there, calls are refused as `stale/endpoint_not_conforming` before they are sent. If nobody can say, they go
+/// on.
 ///
-/// **Skills.** A call that names a skill ([`Call::skill`](crate::Call::skill)), begins a task and goes well makes the skill
-/// known as available to the [`SkillAvailability`] handle. -32004 to such a call is `stale/skill_unavailable`, and
-/// drops what was known. A probe never vouches for a skill.
+/// **Skills.** A call that names a skill ([`Call::skill`](crate::Call::skill)), begins a task and goes well makes the
+/// skill known as available to the [`SkillAvailability`] handle. -32004 to such a call is `stale/skill_unavailable`,
+/// and drops what was known. A probe never vouches for a skill.
 ///
-/// It belongs above a [`TerminalStateLayer`](crate::TerminalStateLayer), whose word on successes and refusals it takes, and
-/// below a [`CardConsistencyLayer`](crate::card_consistency::CardConsistencyLayer), if there is one, which reads the card
-/// anew after a routing signal. Calls that nobody can name pass.
+/// It belongs above a [`TerminalStateLayer`](crate::TerminalStateLayer), whose word on successes and refusals it takes,
+/// and below a [`CardConsistencyLayer`](crate::card_consistency::CardConsistencyLayer), if there is one, which reads
+/// the card anew after a routing signal. Calls that nobody can name pass.
 ///
 /// ```
 /// # use std::convert::Infallible;
@@ -75,8 +76,8 @@ pub struct EndpointEntry {
 }
 
 impl ProbeCacheLayer {
-    /// Probes go through `client`. A clone of the client below will do, with or without a `TerminalStateLayer` around it.
-    /// It must not follow redirects.
+    /// Probes go through `client`. A clone of the client below will do, with or without a `TerminalStateLayer` around
+    /// it. It must not follow redirects.
     pub fn builder<S, B, R>(client: S) -> ProbeCacheBuilder
     where
         S: Service<Request<B>, Response = Response<R>> + Clone + Send + 'static,
@@ -100,8 +101,8 @@ impl<O> ProbeCacheLayer<O> {
         Self { config: Arc::new(config) }
     }
 
-    /// The same with another observer, and with the totals of calls, beyond which none waits. The cards of `store` are told
-    /// whether probes passed, unless another's are.
+    /// The same with another observer, and with the totals of calls, beyond which none waits. The cards of `store` are
+    /// told whether probes passed, unless another's are.
     pub(crate) fn within<P>(&self, observer: P, totals: Arc<Totals>, store: Option<CardStore>) -> ProbeCacheLayer<P> {
         let Config { core, observer: _, origin, wait, totals: _, order, noted } = &*self.config;
         let (core, origin, order) = (Arc::clone(core), origin.clone(), Arc::clone(order));

@@ -1,7 +1,7 @@
 //! Facts about endpoints and skills, learnt from the calls themselves and from as few probes as possible.
 //!
-//! A card says what its publisher believes. Only the endpoint can tell whether A2A is spoken there, and whether a skill is
-//! there in a region right now.
+//! A card says what its publisher believes. Only the endpoint can tell whether A2A is spoken there, and whether a skill
+//! is there in a region right now.
 //!
 //! ```
 //! use a2a_guard::card::Origin;

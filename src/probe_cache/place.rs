@@ -150,8 +150,8 @@ impl Place {
         self.key.endpoint.clone()
     }
 
-    /// What is known of the skill that a refused call named. A message to a task that is there already goes by no skill, but
-    /// what it is told of one holds for all. Other operations on tasks tell nothing of skills.
+    /// What is known of the skill that a refused call named. A message to a task that is there already goes by no
+    /// skill, but what it is told of one holds for all. Other operations on tasks tell nothing of skills.
     #[cold]
     pub(super) fn entry_of(&self, call: &Call) -> Option<Arc<Entry>> {
         self.entry.clone().or_else(|| {

@@ -56,8 +56,8 @@ impl Probe {
         &self.uri
     }
 
-    /// `None` for calls whose binding nobody knows, and for those that no other operation's path can be told from. `names`: the headers that hold credentials or a tenant.
-    /// `credential` tells callers apart.
+    /// `None` for calls whose binding nobody knows, and for those that no other operation's path can be told from.
+    /// `names`: the headers that hold credentials or a tenant. `credential` tells callers apart.
     pub(crate) fn of(
         call: &Call,
         method: &Method,

@@ -179,8 +179,8 @@ impl<O> Config<O> {
     }
 }
 
-/// Sends a relative request to `origin`, which is not the server that its `Host` field names (RFC 9112 §3.2). Layers below
-/// find the call in its extensions, if anyone has put it there.
+/// Sends a relative request to `origin`, which is not the server that its `Host` field names (RFC 9112 §3.2). Layers
+/// below find the call in its extensions, if anyone has put it there.
 #[inline(never)]
 fn complete<B>(request: &mut Request<B>, call: &mut Call, origin: &Uri) {
     let mut parts = request.uri().clone().into_parts();

@@ -7,13 +7,13 @@ use crate::call::Order;
 
 /// Renders every failure as the binding's own error: its service cannot fail.
 ///
-/// It belongs below [`CallLayer`](crate::CallLayer), whose [`Call`](crate::Call) says how to answer (id, binding, version),
-/// and above everything that can fail. Without a `Call` in the request's extensions it goes by path and headers, as far as
-/// they tell; a POST about which they say nothing is answered as JSON-RPC.
+/// It belongs below [`CallLayer`](crate::CallLayer), whose [`Call`](crate::Call) says how to answer (id, binding,
+/// version), and above everything that can fail. Without a `Call` in the request's extensions it goes by path and
+/// headers, as far as they tell; a POST about which they say nothing is answered as JSON-RPC.
 ///
-/// A rendered response carries the [`CallError`](crate::CallError) in its extensions, for logging above. A body that fails
-/// when no error can be written any more (a unary one, or one with a content coding) fails with a `CallError`, so that the
-/// connection breaks off instead of looking finished.
+/// A rendered response carries the [`CallError`](crate::CallError) in its extensions, for logging above. A body that
+/// fails when no error can be written any more (a unary one, or one with a content coding) fails with a `CallError`, so
+/// that the connection breaks off instead of looking finished.
 ///
 /// ```
 /// use std::convert::Infallible;

@@ -9,8 +9,8 @@ const MAX: usize = 1000;
 /// At most so many characters of a peer's text.
 const PEER_TEXT: usize = 240;
 
-/// What happened. Where it happened and to whom, and what a client or a resolver below said of it, is for the operator's
-/// log alone: [`CallError`]'s own line has it.
+/// What happened. Where it happened and to whom, and what a client or a resolver below said of it, is for the
+/// operator's log alone: [`CallError`]'s own line has it.
 pub(super) fn of(error: &CallError) -> String {
     let failure = error.failure();
     let mut text = String::new();

@@ -20,10 +20,10 @@
 //! | another failure of a layer in between | -32603 | 500 | INTERNAL | `INTERNAL_ERROR` |
 //!
 //! The specification's reasons are under its domain, `a2a-protocol.org`; the others are under `a2a-guard`. The
-//! `ErrorInfo` always has `outcome`, `class`, `capability`, `shape`, `retry` and `elapsed_ms` in its metadata, and, where
-//! they are known, `retry_after` (seconds), `task_id`, `task_state`, `next` (operations to call next, best first),
-//! `bound_ms`, `http_status` (the peer's), `region` and `availableSkills`. A `RetryInfo` follows if the peer asked to
-//! wait.
+//! `ErrorInfo` always has `outcome`, `class`, `capability`, `shape`, `retry` and `elapsed_ms` in its metadata, and,
+//! where they are known, `retry_after` (seconds), `task_id`, `task_state`, `next` (operations to call next, best
+//! first), `bound_ms`, `http_status` (the peer's), `region` and `availableSkills`. A `RetryInfo` follows if the peer
+//! asked to wait.
 //!
 //! # Forms
 //!
@@ -35,17 +35,17 @@
 //!
 //! In answers to calls of 0.3 or older, JSON-RPC's `data` is an object (`{"details": […]}`), and HTTP+JSON has
 //! `{"code", "message", "data"}` with a JSON-RPC code, like the servers of that version. A stream over JSON-RPC whose
-//! caller names `text/event-stream` in its `Accept`, and no JSON, is such a stream then even before the head, with the error
-//! as its one event: those servers begin their streams at once, and the SDKs' clients read no other answer to one. An HTTP+JSON call counts as 0.3 if
-//! neither it nor its card names a version (§3.6).
+//! caller names `text/event-stream` in its `Accept`, and no JSON, is such a stream then even before the head, with the
+//! error as its one event: those servers begin their streams at once, and the SDKs' clients read no other answer to
+//! one. An HTTP+JSON call counts as 0.3 if neither it nor its card names a version (§3.6).
 //!
 //! # The peer's own refusals
 //!
 //! They go through as they came: status, headers, body, trailers. Left out are fields that concern one connection only
-//! (RFC 9110 §7.6.1), and a length that is not the body's. An event that lacks its end gets it; a JSON document under the
-//! media type of streams is labelled as JSON. If only the beginning of a refusal was kept (it was longer than
-//! [`Limits::max_refusal`](crate::Limits::max_refusal), or its body broke off), there is nothing whole to pass on: it is
-//! rendered from what was understood of it, under the peer's status, with its code, reason and message, and its
+//! (RFC 9110 §7.6.1), and a length that is not the body's. An event that lacks its end gets it; a JSON document under
+//! the media type of streams is labelled as JSON. If only the beginning of a refusal was kept (it was longer than
+//! [`Limits::max_refusal`](crate::Limits::max_refusal), or its body broke off), there is nothing whole to pass on: it
+//! is rendered from what was understood of it, under the peer's status, with its code, reason and message, and its
 //! `Retry-After`, `Location` and challenges.
 //!
 //! # Example

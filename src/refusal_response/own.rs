@@ -63,7 +63,8 @@ fn media_type(headers: &HeaderMap) -> MediaType {
     MediaType::of(headers.get(CONTENT_TYPE).map(HeaderValue::as_bytes))
 }
 
-/// Whether every declared length is this one. Of two that differ, readers take one each, and see two ends of one answer.
+/// Whether every declared length is this one. Of two that differ, readers take one each, and see two ends of one
+/// answer.
 fn declares(headers: &HeaderMap, len: usize) -> bool {
     let mut declared = headers.get_all(CONTENT_LENGTH).iter();
     // One that cannot be read is never the body's.

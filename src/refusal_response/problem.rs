@@ -19,8 +19,8 @@ use crate::{error::CallError, wire::text::escape};
 
 /// At most so many characters of an id in the metadata.
 const ID: usize = 256;
-/// The longest `google.protobuf.Duration` that there is, ten thousand years in seconds. A reader takes what is longer for an
-/// error of the whole answer; so long nobody waits.
+/// The longest `google.protobuf.Duration` that there is, ten thousand years in seconds. A reader takes what is longer
+/// for an error of the whole answer; so long nobody waits.
 const LONGEST_WAIT: Duration = Duration::from_secs(315_576_000_000);
 /// At most so many of a peer's skills.
 const SKILLS: usize = 32;

@@ -72,8 +72,8 @@ impl Asked {
         match self.binding().or_else(|| theirs.binding()) {
             Some(Binding::JsonRpc) => {
                 let id = self.call.id().or_else(|| theirs.id()).cloned().unwrap_or_default();
-                // Servers of 0.3 begin their streams at once, and its clients read no other answer to one. Those of 1.0 answer
-                // a call that fails before its stream with JSON.
+                // Servers of 0.3 begin their streams at once, and its clients read no other answer to one. Those of 1.0
+                // answer a call that fails before its stream with JSON.
                 Form::JsonRpc { id, version: dialect, as_event: self.prefers_events && dialect == Version::Old }
             }
             Some(Binding::Grpc) => Form::Grpc { version: dialect },
@@ -88,8 +88,8 @@ impl Asked {
     }
 }
 
-/// `Accept` names event streams, and no JSON (RFC 9110 §12.5.1). One that takes anything besides, as libraries have it by
-/// default, prefers the one that it names.
+/// `Accept` names event streams, and no JSON (RFC 9110 §12.5.1). One that takes anything besides, as libraries have it
+/// by default, prefers the one that it names.
 fn prefers_events(headers: &HeaderMap) -> bool {
     let ranges = headers.get_all(ACCEPT).iter().filter_map(|value| value.to_str().ok());
     let ranges =

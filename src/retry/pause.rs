@@ -3,8 +3,8 @@ use std::{
     time::Duration,
 };
 
-/// The pause before a retry: it doubles with each, up to a maximum, and is drawn from its upper half, so that calls which
-/// failed together do not come back together.
+/// The pause before a retry: it doubles with each, up to a maximum, and is drawn from its upper half, so that calls
+/// which failed together do not come back together.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pause {
     pub(super) first: Duration,

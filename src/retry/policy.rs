@@ -18,9 +18,9 @@ use crate::{
 
 /// Sends a call again if that is safe and may help.
 ///
-/// It is for tower's `RetryLayer`, directly below [`CallLayer`](crate::CallLayer), which reads the request and starts the
-/// clock of `total`: all attempts and pauses together are held to it. The layers below see each attempt as a call of its
-/// own, with the extensions of the first.
+/// It is for tower's `RetryLayer`, directly below [`CallLayer`](crate::CallLayer), which reads the request and starts
+/// the clock of `total`: all attempts and pauses together are held to it. The layers below see each attempt as a call
+/// of its own, with the extensions of the first.
 ///
 /// The request is kept for a retry, its body shared, until the call has its answer.
 ///
@@ -81,9 +81,9 @@ impl RetryPolicy {
         self.set(|config| config.attempts = attempts)
     }
 
-    /// The bounds of calls, as [`TerminalStateLayer`](crate::TerminalStateLayer) below has them: a pause has to fit into
-    /// what is left of the total. A [`LimitOverrides`] in a request's extensions and a `grpc-timeout` count as they do there.
-    /// Default: [`Limits::default`].
+    /// The bounds of calls, as [`TerminalStateLayer`](crate::TerminalStateLayer) below has them: a pause has to fit
+    /// into what is left of the total. A [`LimitOverrides`] in a request's extensions and a `grpc-timeout` count as
+    /// they do there. Default: [`Limits::default`].
     #[must_use]
     pub fn limits(self, limits: Limits) -> Self {
         self.set(|config| config.limits = limits)
@@ -95,8 +95,8 @@ impl RetryPolicy {
         self.set(|config| config.operations.push((operation, overrides)))
     }
 
-    /// The pause before the first retry, and the longest pause; it doubles in between, and each is drawn at random from its
-    /// upper half. What the peer asks for comes on top. Default: 100 ms, 10 s.
+    /// The pause before the first retry, and the longest pause; it doubles in between, and each is drawn at random from
+    /// its upper half. What the peer asks for comes on top. Default: 100 ms, 10 s.
     #[must_use]
     pub fn pause(self, first: Duration, most: Duration) -> Self {
         self.set(|config| config.pause = Pause { first, most })

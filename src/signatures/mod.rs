@@ -26,21 +26,22 @@
 //! # Which signatures count
 //!
 //! * The protected header names the key (`kid`) and the algorithm (`alg`). Both count there alone; a header outside the
-//!   signature that repeats a name of the protected one, or has `alg` or `crit`, makes the signature void (RFC 7515 §4).
-//! * The key is one of the trusted ones, and `alg` is the one algorithm that this key is for: `ES256` for P-256, `RS256`
-//!   for RSA of 2,048 to 8,192 bits, `EdDSA` (or its newer name `Ed25519`, RFC 9864) for Ed25519. There is no `none`,
-//!   and no algorithm with a shared secret.
+//!   signature that repeats a name of the protected one, or has `alg` or `crit`, makes the signature void (RFC 7515
+//!   §4).
+//! * The key is one of the trusted ones, and `alg` is the one algorithm that this key is for: `ES256` for P-256,
+//!   `RS256` for RSA of 2,048 to 8,192 bits, `EdDSA` (or its newer name `Ed25519`, RFC 9864) for Ed25519. There is no
+//!   `none`, and no algorithm with a shared secret.
 //! * `crit` makes a signature void, whatever it lists: no extension is implemented (RFC 7515 §4.1.11).
 //! * Keys come from the user alone, unless origins are allowed that `jku` may lead to
-//!   ([`allow_jku_origin`](SignatureVerifierBuilder::allow_jku_origin)): nothing is fetched otherwise. `jwk`, `x5u` and `x5c`
-//!   are ignored.
-//! * The first 64 entries of `signatures` are looked at, and the first 8 among them that name a trusted key are tried; of
-//!   at most 4 KiB of protected header.
+//!   ([`allow_jku_origin`](SignatureVerifierBuilder::allow_jku_origin)): nothing is fetched otherwise. `jwk`, `x5u` and
+//!   `x5c` are ignored.
+//! * The first 64 entries of `signatures` are looked at, and the first 8 among them that name a trusted key are tried;
+//!   of at most 4 KiB of protected header.
 //!
 //! # What is signed
 //!
-//! The card without its `signatures`, default values removed (§8.4.1), in the canonical form of RFC 8785. Where the same
-//! name stands twice in one object, at any depth, the card has no canonical form, and is refused; so it is where a
+//! The card without its `signatures`, default values removed (§8.4.1), in the canonical form of RFC 8785. Where the
+//! same name stands twice in one object, at any depth, the card has no canonical form, and is refused; so it is where a
 //! string is no Unicode text, or a number lies outside the range of a double.
 //!
 //! Signers disagree about what default values are. The payload is therefore sought among a few forms of the same card:

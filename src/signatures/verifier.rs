@@ -39,8 +39,8 @@ const MAX_ADDRESSES: usize = 2;
 
 /// Believes a card if one of its signatures is a valid one by a trusted key. The [module](super) says which.
 ///
-/// It fetches nothing, unless [keys at other places](SignatureVerifierBuilder::allow_jku_origin) are allowed, and its work on
-/// a card is bounded by the card's length.
+/// It fetches nothing, unless [keys at other places](SignatureVerifierBuilder::allow_jku_origin) are allowed, and its
+/// work on a card is bounded by the card's length.
 pub struct SignatureVerifier {
     keys: RwLock<Arc<Keys>>,
     pub(super) remote: Option<Arc<Remote>>,
@@ -263,20 +263,20 @@ impl SignatureVerifierBuilder {
         self
     }
 
-    /// Trusts the keys at any address of this origin that a signature's protected header names (`jku`, RFC 7515 §4.1.2):
-    /// whoever can put a page there can vouch for any card. Call it once for each origin. Default: none, and no address is
-    /// ever asked.
+    /// Trusts the keys at any address of this origin that a signature's protected header names (`jku`, RFC 7515
+    /// §4.1.2): whoever can put a page there can vouch for any card. Call it once for each origin. Default: none,
+    /// and no address is ever asked.
     ///
-    /// A set is asked for where none of the keys at hand signed the card, once for all who want it, without credentials and
-    /// through [`jku_client`](Self::jku_client). It may have 64 KiB, and 5 s to come; it counts for 300 s, and 30 s where it
-    /// lacks the key, or cannot be had. Of one card at most two addresses are asked.
+    /// A set is asked for where none of the keys at hand signed the card, once for all who want it, without credentials
+    /// and through [`jku_client`](Self::jku_client). It may have 64 KiB, and 5 s to come; it counts for 300 s, and
+    /// 30 s where it lacks the key, or cannot be had. Of one card at most two addresses are asked.
     pub fn allow_jku_origin(mut self, origin: Origin) -> Self {
         self.origins.push(origin);
         self
     }
 
-    /// What keys are fetched through: any HTTP client that follows no redirects, a clone of the store's as a rule. Needs a
-    /// tokio runtime when cards are verified.
+    /// What keys are fetched through: any HTTP client that follows no redirects, a clone of the store's as a rule.
+    /// Needs a tokio runtime when cards are verified.
     pub fn jku_client<S, B, R>(mut self, client: S) -> Self
     where
         S: Service<Request<B>, Response = Response<R>> + Clone + Send + 'static,
@@ -297,8 +297,9 @@ impl SignatureVerifierBuilder {
     ///
     /// No key that can be used, a set or key that is none, a private key or shared secret, a key without `kid` or with
     /// that of another, an RSA key of less than 2,048 bits, or a point that is not on its curve. Of Ed25519 only length
-    /// and small order can be checked here: by 32 bytes that are no point no signature will ever be valid. An origin for
-    /// `jku` that is not https, or without a client, and a client without an origin. With both, there need be no keys.
+    /// and small order can be checked here: by 32 bytes that are no point no signature will ever be valid. An origin
+    /// for `jku` that is not https, or without a client, and a client without an origin. With both, there need be
+    /// no keys.
     pub fn build(self) -> Result<SignatureVerifier, SignatureVerifierError> {
         let remote = match (self.client, self.origins) {
             (None, origins) if origins.is_empty() => None,

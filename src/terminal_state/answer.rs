@@ -93,7 +93,8 @@ impl Answer {
         flaw
     }
 
-    /// Whether these bytes need not be judged before the next come, or the end: of gRPC, one message that is there whole.
+    /// Whether these bytes need not be judged before the next come, or the end: of gRPC, one message that is there
+    /// whole.
     #[inline]
     fn may_wait(&self, data: &[u8]) -> bool {
         if !self.pieces.is_empty() || self.judge.is_some() {

@@ -114,7 +114,8 @@ where
                     match future.as_mut().poll(cx) {
                         Poll::Ready(Ok(response)) => {
                             let (head, body) = response.into_parts();
-                            // Before anyone looks at it: a head is large, and this way it is moved no more than it has to be.
+                            // Before anyone looks at it: a head is large, and this way it is moved no more than it has
+                            // to be.
                             timed.as_mut().flight().head_came(head);
                             let body = Contained::new(body, timed.get().config.catch_panics);
                             let shape = BodyShape { length: body.size_hint().lower(), is_empty: body.is_end_stream() };

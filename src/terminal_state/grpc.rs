@@ -152,8 +152,8 @@ where
     (verdict.kind, verdict.class)
 }
 
-/// The trailers of a stream that is a success: as they came, if they say so, and else with the status that it has. Clients
-/// take a missing one for a failure.
+/// The trailers of a stream that is a success: as they came, if they say so, and else with the status that it has.
+/// Clients take a missing one for a failure.
 pub(super) fn ok_trailers(trailers: Option<HeaderMap>) -> HeaderMap {
     let mut trailers = trailers.unwrap_or_default();
     if GrpcStatus::of(&trailers).is_some_and(|status| status.is_ok()) {

@@ -16,8 +16,8 @@ use crate::{
 /// How an answer is to be judged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Plan {
-    /// Nobody named the call: the answer passes, bounded. What may be a JSON-RPC answer is still read along the way, for
-    /// the outcome.
+    /// Nobody named the call: the answer passes, bounded. What may be a JSON-RPC answer is still read along the way,
+    /// for the outcome.
     Pass { read_along: Option<Expected> },
     /// An error status: head and the first of the body decide.
     ErrorBody,
@@ -69,7 +69,8 @@ pub(super) fn plan(call: &Call, status: StatusCode, headers: &HeaderMap) -> Plan
     }
 }
 
-/// Media type and content coding, found in one pass: most heads are short, and a look-up costs as much as a few headers.
+/// Media type and content coding, found in one pass: most heads are short, and a look-up costs as much as a few
+/// headers.
 #[inline]
 fn declares(headers: &HeaderMap) -> (MediaType, Option<&str>) {
     let (mut media, mut has_coding) = (None, false);

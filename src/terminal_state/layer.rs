@@ -16,16 +16,16 @@ use crate::{
 
 /// Makes every call end: in success, a typed refusal, or a typed timeout.
 ///
-/// `Ok(response)` says that the peer succeeded. For a stream it says that the first event is in hand; the body tells the
-/// rest, with the same [`CallError`](crate::CallError). Everything else is an `Err`.
+/// `Ok(response)` says that the peer succeeded. For a stream it says that the first event is in hand; the body tells
+/// the rest, with the same [`CallError`](crate::CallError). Everything else is an `Err`.
 ///
 /// It belongs directly above the client, or above a decompression layer if there is one. It goes by what a
-/// [`CallLayer`](crate::CallLayer) above read off the request, or by the caller's own [`Call`]; without either, by path and
-/// headers, which say enough for HTTP+JSON and gRPC but not for JSON-RPC. Calls that nobody can name get bounds and caps
-/// only: their status and body pass.
+/// [`CallLayer`](crate::CallLayer) above read off the request, or by the caller's own [`Call`]; without either, by path
+/// and headers, which say enough for HTTP+JSON and gRPC but not for JSON-RPC. Calls that nobody can name get bounds and
+/// caps only: their status and body pass.
 ///
-/// A layer remembers how unary answers of four kinds were written that it found valid, at most 1 KiB of each: what is like one of them,
-/// but for ids, times and texts, need not be read to be judged.
+/// A layer remembers how unary answers of four kinds were written that it found valid, at most 1 KiB of each: what is
+/// like one of them, but for ids, times and texts, need not be read to be judged.
 ///
 /// ```
 /// use std::time::Duration;
@@ -173,8 +173,8 @@ impl<O> TerminalStateBuilder<O> {
         self
     }
 
-    /// Refuses, as `broken/protocol_violation`, answers that are slightly wrong, though a lenient reader understands them
-    /// (see [`Outcome::tolerated`](crate::Outcome::tolerated)). Default: off.
+    /// Refuses, as `broken/protocol_violation`, answers that are slightly wrong, though a lenient reader understands
+    /// them (see [`Outcome::tolerated`](crate::Outcome::tolerated)). Default: off.
     pub fn strict(mut self, strict: bool) -> Self {
         self.strict = strict;
         self
@@ -191,25 +191,27 @@ impl<O> TerminalStateBuilder<O> {
     /// `grpc-timeout`, which the total takes into account already. Default: off, and the caller's own passes as it is.
     ///
     /// An agent that keeps to it ends the call itself, with `DEADLINE_EXCEEDED` or, if it is written with tonic, with
-    /// `CANCELLED` and "Timeout expired". That is a [`Refusal`](crate::Refusal) if it comes sooner than this layer's own
-    /// [`CapabilityTimeout`](crate::CapabilityTimeout) of class `total`. A tonic client below keeps to it too, up to the
-    /// response head; its error is then that same timeout, with tonic's as source.
+    /// `CANCELLED` and "Timeout expired". That is a [`Refusal`](crate::Refusal) if it comes sooner than this layer's
+    /// own [`CapabilityTimeout`](crate::CapabilityTimeout) of class `total`. A tonic client below keeps to it too,
+    /// up to the response head; its error is then that same timeout, with tonic's as source.
     pub fn send_grpc_timeout(mut self, send: bool) -> Self {
         self.send_grpc_timeout = send;
         self
     }
 
-    /// Catches panics of the service below, for a service that is not a client but an agent's own router: in `poll_ready`
-    /// and `call`, in the future, and in the response's body. Default: off, and a panic unwinds through the layer.
+    /// Catches panics of the service below, for a service that is not a client but an agent's own router: in
+    /// `poll_ready` and `call`, in the future, and in the response's body. Default: off, and a panic unwinds
+    /// through the layer.
     ///
-    /// A panic before the response head is `broken/http_status`, like the 500 that a server would make of it, except that
-    /// [`http_status`](crate::CallError::http_status) is `None`; after the head it is `broken/truncated`. What the panic
-    /// said is the error's source, for the operator's log, and is not rendered to callers. The panic hook runs as always.
-    /// Under `panic = "abort"` nothing is caught.
+    /// A panic before the response head is `broken/http_status`, like the 500 that a server would make of it, except
+    /// that [`http_status`](crate::CallError::http_status) is `None`; after the head it is `broken/truncated`. What
+    /// the panic said is the error's source, for the operator's log, and is not rendered to callers. The panic hook
+    /// runs as always. Under `panic = "abort"` nothing is caught.
     ///
-    /// A future or body that panics is dropped at once and never polled again. If dropping it panics too, that is caught as
-    /// well, and so is a panic in any other drop of it. (Two destructors that panic in one drop abort the process, as they do
-    /// everywhere.) The service stays and is called again, in whatever state the panic left it; an `axum::Router` has none.
+    /// A future or body that panics is dropped at once and never polled again. If dropping it panics too, that is
+    /// caught as well, and so is a panic in any other drop of it. (Two destructors that panic in one drop abort the
+    /// process, as they do everywhere.) The service stays and is called again, in whatever state the panic left it;
+    /// an `axum::Router` has none.
     pub fn catch_panics(mut self, catch: bool) -> Self {
         self.catch_panics = catch;
         self
@@ -244,8 +246,8 @@ impl<O> TerminalStateBuilder<O> {
     ///
     /// # Errors
     ///
-    /// If the bounds contradict each other, are zero or so long that they bound nothing, or if the recovery does nothing.
-    /// The error names the setting and the fix.
+    /// If the bounds contradict each other, are zero or so long that they bound nothing, or if the recovery does
+    /// nothing. The error names the setting and the fix.
     pub fn build(self) -> Result<TerminalStateLayer<O>, ConfigError> {
         let limits = &self.limits;
         check(limits, None)?;

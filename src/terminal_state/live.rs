@@ -155,8 +155,8 @@ where
         rest.over && rest.out.is_empty() && rest.failure.is_none() && rest.trailers.is_none()
     }
 
-    /// Takes the next step: one frame, the end, or a bound that was reached. Gives a frame that goes on as it came, ahead
-    /// of all that comes of later steps; whatever else goes out is then in `out`.
+    /// Takes the next step: one frame, the end, or a bound that was reached. Gives a frame that goes on as it came,
+    /// ahead of all that comes of later steps; whatever else goes out is then in `out`.
     #[inline(always)]
     fn advance(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
         let mut this = self.project();

@@ -22,8 +22,9 @@ const MAX_ANSWER: usize = 8 << 20;
 /// What to do about the task that a failed or abandoned call leaves behind.
 ///
 /// The layer's own requests, `CancelTask` and `GetTask`, go through a client of their own: a clone of the same one is
-/// the usual choice. They carry the headers of the call that caused them. At most [`max_in_flight`](Self::max_in_flight)
-/// run at once and each for at most [`timeout`](Self::timeout); beyond that they are not sent.
+/// the usual choice. They carry the headers of the call that caused them. At most
+/// [`max_in_flight`](Self::max_in_flight) run at once and each for at most [`timeout`](Self::timeout); beyond that they
+/// are not sent.
 ///
 /// ```
 /// # use std::convert::Infallible;
@@ -73,8 +74,8 @@ impl Recovery {
         }
     }
 
-    /// Sends `CancelTask` for a send that failed: after a timeout, a truncation or a lost connection, if the task's id is
-    /// known (and, with [`reconcile`](Self::reconcile), if the task turned out not to have finished).
+    /// Sends `CancelTask` for a send that failed: after a timeout, a truncation or a lost connection, if the task's id
+    /// is known (and, with [`reconcile`](Self::reconcile), if the task turned out not to have finished).
     #[must_use]
     pub fn cancel_on_failure(mut self) -> Self {
         self.cancel_on_failure = true;
@@ -89,11 +90,12 @@ impl Recovery {
         self
     }
 
-    /// Asks `GetTask` once after a timeout or a truncation, if the task's id is known. (After a connection that was lost
-    /// before any answer it asks only for a subscription: a message may have been lost with the connection.) A task that
-    /// did finish becomes the call's success: a stream's last event, or a unary answer. The outcome lists it as tolerated
-    /// (`reconciled`). The call may end up to [`timeout`](Self::timeout) later because of this, also beyond its total. An answer
-    /// above 8 MiB, or above the call's own cap for a body (for a stream: an event), is not taken.
+    /// Asks `GetTask` once after a timeout or a truncation, if the task's id is known. (After a connection that was
+    /// lost before any answer it asks only for a subscription: a message may have been lost with the connection.) A
+    /// task that did finish becomes the call's success: a stream's last event, or a unary answer. The outcome lists
+    /// it as tolerated (`reconciled`). The call may end up to [`timeout`](Self::timeout) later because of this,
+    /// also beyond its total. An answer above 8 MiB, or above the call's own cap for a body (for a stream: an
+    /// event), is not taken.
     #[must_use]
     pub fn reconcile(mut self) -> Self {
         self.reconcile = true;
@@ -140,7 +142,8 @@ impl Recovery {
         self.cancel_on_failure
     }
 
-    /// Asks for the task once, in a task of the runtime's: however its caller is polled, it takes no longer than it may.
+    /// Asks for the task once, in a task of the runtime's: however its caller is polled, it takes no longer than it
+    /// may.
     pub(super) fn ask(&self, origin: &Origin, task_id: &str, max: usize) -> Option<Rescue> {
         let runtime = tokio::runtime::Handle::try_current().ok()?;
         let permit = Arc::clone(&self.permits).try_acquire_owned().ok()?;

@@ -40,9 +40,11 @@ impl Timer {
         self.sleep.as_ref().is_some_and(|sleep| now.is_none_or(|now| now < sleep.deadline()))
     }
 
-    /// Polls it as it was set. Never ready if it was not. While the task has budget left: else the timer does not listen.
+    /// Polls it as it was set. Never ready if it was not. While the task has budget left: else the timer does not
+    /// listen.
     ///
-    /// A stream waits for each of its events, some servers ask twice for each, and it is always the same task that does.
+    /// A stream waits for each of its events, some servers ask twice for each, and it is always the same task that
+    /// does.
     #[inline]
     pub(super) fn poll_set(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         let this = self.project();

@@ -189,8 +189,8 @@ where
         }
     }
 
-    /// Is the answer like one before? Then it need not be judged. What answers look like is shared by all calls of the layer, and nobody
-    /// waits for it: to judge is quicker.
+    /// Is the answer like one before? Then it need not be judged. What answers look like is shared by all calls of the
+    /// layer, and nobody waits for it: to judge is quicker.
     #[inline(always)]
     fn find_known(&mut self, expected: Expected) -> Option<Judged> {
         if !self.may_be_known() {
@@ -285,8 +285,8 @@ where
         Ok(())
     }
 
-    /// Who got a JSON-RPC request without an id must not answer it; with one, a reply is due even where it has nothing to say
-    /// (JSON-RPC 2.0 §4.1 and §5).
+    /// Who got a JSON-RPC request without an id must not answer it; with one, a reply is due even where it has nothing
+    /// to say (JSON-RPC 2.0 §4.1 and §5).
     fn empty_is_due(&self) -> bool {
         matches!(self.flight.answer.expected, Some(WholeExpected::Json(_)))
             && self.flight.answer.purpose != Purpose::Refusal

@@ -13,8 +13,8 @@
 //!
 //! # What a caller sees
 //!
-//! A refusal that the agent typed is the [`Status`](::tonic::Status) that a tonic client sees without the layers: the same
-//! code, message, details and metadata. Everything else is a status that says what happened:
+//! A refusal that the agent typed is the [`Status`](::tonic::Status) that a tonic client sees without the layers: the
+//! same code, message, details and metadata. Everything else is a status that says what happened:
 //!
 //! | the call ended as | code | reason of its `ErrorInfo` |
 //! | --- | --- | --- |
@@ -26,8 +26,9 @@
 //! | `refused` by an HTTP status alone | UNAUTHENTICATED, PERMISSION_DENIED, RESOURCE_EXHAUSTED, UNAVAILABLE, UNIMPLEMENTED, … | the class, or what the code says |
 //!
 //! It is the status that [`RefusalResponseLayer`](crate::RefusalResponseLayer) renders, with the same details: the
-//! metadata of the `ErrorInfo` has `outcome`, `class`, `capability`, `shape` and more. Its message may be shown to anybody.
-//! The error itself, with the line that an operator can act on, is a source of the status: [`call_error`] finds it.
+//! metadata of the `ErrorInfo` has `outcome`, `class`, `capability`, `shape` and more. Its message may be shown to
+//! anybody. The error itself, with the line that an operator can act on, is a source of the status: [`call_error`]
+//! finds it.
 //!
 //! # Time
 //!

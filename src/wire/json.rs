@@ -1,10 +1,11 @@
 //! A resumable, validating JSON scanner (RFC 8259).
 //!
-//! The scanner builds no tree. It checks the whole grammar, UTF-8 included, and tells a [`JsonVisitor`] about the few members that
-//! somebody cares for: the visitor gives each interesting object a [`Scope`], and each interesting member of it a [`Slot`]. All that lies
-//! in other members is checked and otherwise passed over.
+//! The scanner builds no tree. It checks the whole grammar, UTF-8 included, and tells a [`JsonVisitor`] about the few
+//! members that somebody cares for: the visitor gives each interesting object a [`Scope`], and each interesting member
+//! of it a [`Slot`]. All that lies in other members is checked and otherwise passed over.
 //!
-//! Bytes may come in any cut. A token that a cut goes through is collected in a small buffer, any other is looked at where it lies.
+//! Bytes may come in any cut. A token that a cut goes through is collected in a small buffer, any other is looked at
+//! where it lies.
 
 mod blocks;
 mod nesting;
@@ -210,7 +211,8 @@ impl Default for JsonScanner {
     }
 }
 
-/// Where a string ends whose content begins at `at`: the place behind its closing quote, if that is there and nothing before it is wrong.
+/// Where a string ends whose content begins at `at`: the place behind its closing quote, if that is there and nothing
+/// before it is wrong.
 #[inline(always)]
 pub(crate) fn end_of_string(bytes: &[u8], at: usize) -> Option<usize> {
     string::end(bytes, at).map(|quote| quote + 1)
@@ -276,7 +278,8 @@ impl JsonScanner {
         result
     }
 
-    /// The slot of the value whose text begins with the next byte: a string, behind its opening quote, or what else is due.
+    /// The slot of the value whose text begins with the next byte: a string, behind its opening quote, or what else is
+    /// due.
     pub(crate) fn slot_here(&self) -> Option<Slot> {
         let is_here = match self.state {
             State::InString => self.string.is_between_characters(),

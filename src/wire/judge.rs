@@ -1,7 +1,7 @@
 //! Judges one answer: is it a valid result, an error, or neither?
 //!
-//! A [`Judge`] is told what is [`Expected`], fed the bytes of one JSON document in any cut, and gives a [`Verdict`]. On the way it
-//! notes the [`Facts`] that a caller needs whatever the verdict: the task's id and state.
+//! A [`Judge`] is told what is [`Expected`], fed the bytes of one JSON document in any cut, and gives a [`Verdict`]. On
+//! the way it notes the [`Facts`] that a caller needs whatever the verdict: the task's id and state.
 
 mod name;
 mod payload;
@@ -32,8 +32,8 @@ pub enum Envelope {
 /// How a dialect says which of several objects a result is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Wrapping {
-    /// By the name of the one member around it, `task`, `message`, `statusUpdate` or `artifactUpdate`: JSON-RPC 1.0 (A2A 1.0 §9.4),
-    /// and HTTP+JSON in 1.0 and 0.3.
+    /// By the name of the one member around it, `task`, `message`, `statusUpdate` or `artifactUpdate`: JSON-RPC 1.0
+    /// (A2A 1.0 §9.4), and HTTP+JSON in 1.0 and 0.3.
     Member,
     /// By its own member `kind`: JSON-RPC 0.3.
     Kind,
@@ -87,7 +87,8 @@ pub enum PayloadKind {
     Other,
 }
 
-/// What an answer says of its task. Filled in as the bytes come, so that a broken answer still names the task that it left behind.
+/// What an answer says of its task. Filled in as the bytes come, so that a broken answer still names the task that it
+/// left behind.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Facts {
     /// What the result is.

@@ -1,7 +1,8 @@
 //! Documents that are like one before, and need not be read.
 //!
-//! What a client or a server writes differs in ids, times and texts, and seldom in how it is written. So a document that was read becomes a
-//! [template](super::template), and of what is like it the same is known, but for the few values that are [told](Told).
+//! What a client or a server writes differs in ids, times and texts, and seldom in how it is written. So a document
+//! that was read becomes a [template](super::template), and of what is like it the same is known, but for the few
+//! values that are [told](Told).
 
 mod answers;
 mod requests;
@@ -53,8 +54,8 @@ struct Kind<Q, F> {
 }
 
 impl<Q: Copy + PartialEq, F> Known<Q, F> {
-    /// Is the whole of `document` like one before that answered the same question, and is what it tells accepted? Then it says that, and else
-    /// what is given.
+    /// Is the whole of `document` like one before that answered the same question, and is what it tells accepted? Then
+    /// it says that, and else what is given.
     #[inline(always)]
     fn find(&mut self, question: Q, document: &[u8], accept: impl Fn(&Told) -> bool) -> Option<(&F, Told)> {
         let told = match self.kinds.get_mut(self.last)?.find(question, document) {
@@ -85,7 +86,8 @@ impl<Q: Copy + PartialEq, F> Known<Q, F> {
             self.pause -= 1;
             return None;
         }
-        // Who did not find it may not have looked, since another call did; and of one that was found, what it tells may not have been accepted.
+        // Who did not find it may not have looked, since another call did; and of one that was found, what it tells may
+        // not have been accepted.
         if self.find(question, document, |_| true).is_some() {
             return None;
         }
@@ -117,7 +119,8 @@ impl<Q: Copy + PartialEq, F> Kind<Q, F> {
         (length == document.len()).then_some(told)
     }
 
-    /// The same for a document that differs from all before where they did not differ from each other. From then on others may.
+    /// The same for a document that differs from all before where they did not differ from each other. From then on
+    /// others may.
     fn find_widely(&mut self, question: Q, document: &[u8]) -> Option<Told> {
         if self.question != question {
             return None;
@@ -132,8 +135,8 @@ impl<Q: Copy + PartialEq, F> Kind<Q, F> {
         self.template.learn(reader, document, &Lesson { document: 0..length, line: None, length, tells: true });
     }
 
-    /// What is known of the document that was learnt of. Nothing is learnt after all if what it tells is not what was noted: a document may
-    /// have members of one name in more than one place.
+    /// What is known of the document that was learnt of. Nothing is learnt after all if what it tells is not what was
+    /// noted: a document may have members of one name in more than one place.
     fn settle(&mut self, document: &[u8], says: F, is_sound: impl FnOnce(&Told) -> bool) {
         self.template.tell(says);
         if !self.find(self.question, document).is_some_and(|told| is_sound(&told)) {

@@ -1,8 +1,8 @@
 //! The sans-I/O core: everything that judges bytes.
 //!
 //! No async, no clock, no sockets. Each type here is a pure function or an incremental state machine that is fed
-//! slices of bytes, however they were cut on the way, and says what they mean in A2A. The layers are thin shells around it,
-//! and tests, fuzzers and benches drive it directly.
+//! slices of bytes, however they were cut on the way, and says what they mean in A2A. The layers are thin shells around
+//! it, and tests, fuzzers and benches drive it directly.
 //!
 //! | module | what it reads |
 //! | --- | --- |
@@ -14,11 +14,11 @@
 //! | [`peer_error`] | an error object, in any of the shapes that servers write |
 //! | [`id`], [`media_type`], [`task_state`], [`tolerated`], [`text`] | the small words those are made of |
 //!
-//! What is like something that was judged before, byte for byte but for texts that make no difference, is not judged again
-//! (`template`): events of a stream, and answers that come whole.
+//! What is like something that was judged before, byte for byte but for texts that make no difference, is not judged
+//! again (`template`): events of a stream, and answers that come whole.
 //!
-//! Three promises hold for every type: no byte of a peer makes it panic or recurse, its memory is bounded, and its verdict does not depend
-//! on where the bytes were cut.
+//! Three promises hold for every type: no byte of a peer makes it panic or recurse, its memory is bounded, and its
+//! verdict does not depend on where the bytes were cut.
 //!
 //! ```
 //! use a2a_guard::wire::{Envelope, Expected, JsonRpcId, Judge, Payload, Verdict, Wrapping};

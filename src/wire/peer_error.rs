@@ -40,7 +40,8 @@ pub enum ErrorForm {
 pub struct PeerError {
     /// The shape.
     pub form: ErrorForm,
-    /// The JSON-RPC error code. Any integer that stands in a JSON-RPC error is kept, also one that JSON-RPC does not know.
+    /// The JSON-RPC error code. Any integer that stands in a JSON-RPC error is kept, also one that JSON-RPC does not
+    /// know.
     pub code: Option<i64>,
     /// The name of a `google.rpc.Code`, `NOT_FOUND` for one.
     pub status: Option<String>,
@@ -114,8 +115,9 @@ impl PeerError {
         self.form != ErrorForm::Text
     }
 
-    /// Which A2A error this is. In order of trust: the reason, the JSON-RPC code, the problem's type, and last the status where
-    /// only one error has it. `None` if nothing of this decides: HTTP 400 and `FAILED_PRECONDITION` stand for six errors.
+    /// Which A2A error this is. In order of trust: the reason, the JSON-RPC code, the problem's type, and last the
+    /// status where only one error has it. `None` if nothing of this decides: HTTP 400 and `FAILED_PRECONDITION`
+    /// stand for six errors.
     #[must_use]
     pub fn kind(&self, http_status: Option<u16>) -> Option<A2aError> {
         self.reason
@@ -240,8 +242,8 @@ pub(super) fn integer_of(text: &str) -> Option<i64> {
     text.parse().ok().or_else(|| whole(text.parse().ok()?))
 }
 
-/// As an integer, if it is one that no other reads as. `serde_json` is off by a unit in the last place at times: below this
-/// that is no integer.
+/// As an integer, if it is one that no other reads as. `serde_json` is off by a unit in the last place at times: below
+/// this that is no integer.
 fn whole(number: f64) -> Option<i64> {
     const EXACT: f64 = 4_503_599_627_370_496.0;
     (number.fract() == 0.0 && number.abs() < EXACT).then_some(number as i64)

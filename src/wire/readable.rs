@@ -1,12 +1,13 @@
-//! Makes JSON that a tree cannot be built of into JSON of which it can: what is odd in one member must not hide what stands
-//! in another, the reason behind a message, say.
+//! Makes JSON that a tree cannot be built of into JSON of which it can: what is odd in one member must not hide what
+//! stands in another, the reason behind a message, say.
 
 /// How deep containers may be: `serde_json` takes 127.
 const DEPTH_MAX: usize = 100;
 
-/// The same document without what `serde_json` does not take. Escapes of half a character become the replacement character,
-/// as do bytes that are no UTF-8 (a server that cuts a message may cut through a character); numbers beyond those of a double,
-/// and containers that are too deep, become `null`; a byte order mark is left out (RFC 8259 §8.1). What is no JSON stays so.
+/// The same document without what `serde_json` does not take. Escapes of half a character become the replacement
+/// character, as do bytes that are no UTF-8 (a server that cuts a message may cut through a character); numbers beyond
+/// those of a double, and containers that are too deep, become `null`; a byte order mark is left out (RFC 8259 §8.1).
+/// What is no JSON stays so.
 pub(crate) fn readable(bytes: &[u8]) -> Vec<u8> {
     let text = String::from_utf8_lossy(bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes));
     let mut rest = text.as_bytes();

@@ -36,7 +36,8 @@ pub struct RequestFacts {
     pub region: SmallText,
 }
 
-/// Scans one request. Bytes may come in any cut, and the facts may be asked for at any time: they are those of the prefix seen.
+/// Scans one request. Bytes may come in any cut, and the facts may be asked for at any time: they are those of the
+/// prefix seen.
 #[derive(Clone, Debug)]
 pub struct RequestScan {
     scanner: JsonScanner,
@@ -45,8 +46,8 @@ pub struct RequestScan {
 }
 
 impl RequestScan {
-    /// A scan before the first byte. The keys name the members of `metadata` that hold skill and region; they are found up to a
-    /// length of 128 bytes.
+    /// A scan before the first byte. The keys name the members of `metadata` that hold skill and region; they are found
+    /// up to a length of 128 bytes.
     #[must_use]
     #[inline]
     pub fn new(envelope: Envelope, skill_key: Option<&str>, region_key: Option<&str>) -> Self {

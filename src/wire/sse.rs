@@ -1,7 +1,7 @@
 //! The framing of an event stream: lines, fields and events (HTML standard §9.2.6, `text/event-stream`).
 //!
-//! A [`Framing`] turns bytes, in any cut, into [`Frame`]s: pieces of data where they lie, and the ends of events. It keeps a few bytes of state and
-//! copies nothing.
+//! A [`Framing`] turns bytes, in any cut, into [`Frame`]s: pieces of data where they lie, and the ends of events. It
+//! keeps a few bytes of state and copies nothing.
 
 #[cfg(test)]
 mod tests;
@@ -118,8 +118,8 @@ impl Framing {
         Self::default()
     }
 
-    /// A whole event at the start of `bytes`, as servers usually write them: one line of data, between line ends of one style. `None` where
-    /// [`next`](Self::next) has to take a closer look.
+    /// A whole event at the start of `bytes`, as servers usually write them: one line of data, between line ends of one
+    /// style. `None` where [`next`](Self::next) has to take a closer look.
     pub(crate) fn plain_event(&self, bytes: &[u8]) -> Option<PlainEvent> {
         if !self.is_between_events() {
             return None;

@@ -1,7 +1,8 @@
 //! Judges an event stream event by event, in place: what may be handed on, and how far the task has come.
 //!
-//! The stream's bytes belong to the caller. [`StreamJudge::step`] is shown them as they come and says, at each boundary, what the bytes up to there
-//! were; what belongs to an unfinished event is [`Held`](StepKind::Held) until its end shows whether it may pass.
+//! The stream's bytes belong to the caller. [`StreamJudge::step`] is shown them as they come and says, at each
+//! boundary, what the bytes up to there were; what belongs to an unfinished event is [`Held`](StepKind::Held) until its
+//! end shows whether it may pass.
 
 mod course;
 mod memo;
@@ -117,8 +118,8 @@ pub struct StreamJudge {
 impl StreamJudge {
     /// A judge before the first byte.
     ///
-    /// `max_event` bounds the bytes of one event. With `flag_first_event`, a first event that is neither a task nor a message is
-    /// noted as [`Tolerated::FIRST_EVENT_NOT_TASK`]; a subscription may begin so.
+    /// `max_event` bounds the bytes of one event. With `flag_first_event`, a first event that is neither a task nor a
+    /// message is noted as [`Tolerated::FIRST_EVENT_NOT_TASK`]; a subscription may begin so.
     #[must_use]
     pub fn new(expected: Expected, max_event: usize, flag_first_event: bool) -> Self {
         Self {
@@ -310,8 +311,8 @@ impl StreamJudge {
         self.memo.give_back(kept);
     }
 
-    /// The first `blank` bytes, before the body's first significant one, are not handed on by themselves: they may turn out to
-    /// stand before something that is no event.
+    /// The first `blank` bytes, before the body's first significant one, are not handed on by themselves: they may turn
+    /// out to stand before something that is no event.
     fn step_events(&mut self, bytes: &[u8], blank: usize, id: &JsonRpcId) -> Step {
         if let Some(event) = self.framing.plain_event(bytes) {
             if let Some(consumed) = self.memo.repeated_widely(bytes)

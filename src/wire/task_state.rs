@@ -34,7 +34,8 @@ pub struct TaskState(u8);
 
 use StateKind::{AuthRequired, Canceled, Completed, Failed, InputRequired, Rejected, Submitted, Unknown, Working};
 
-/// Every known spelling. The first nine stand in the order of `enum TaskState` in `a2a.proto`, so that its numbers index them.
+/// Every known spelling. The first nine stand in the order of `enum TaskState` in `a2a.proto`, so that its numbers
+/// index them.
 const SPELLINGS: [(&str, StateKind); 20] = [
     ("TASK_STATE_UNSPECIFIED", Unknown),
     ("TASK_STATE_SUBMITTED", Submitted),

@@ -1,8 +1,9 @@
 //! A document that others are like: all of its bytes but some values that make no difference.
 //!
-//! What a judge makes of a document depends on these bytes alone. A text that it only passes over may be any other: where that one ends, the judge stands
-//! as it stood behind the first. So a document that differs from a valid one in such texts is as valid, and says the same. That is exact by
-//! construction, and needs no judge. A value that it does read, but that decides nothing, is [told](Template::find_telling) to who looks for it.
+//! What a judge makes of a document depends on these bytes alone. A text that it only passes over may be any other:
+//! where that one ends, the judge stands as it stood behind the first. So a document that differs from a valid one in
+//! such texts is as valid, and says the same. That is exact by construction, and needs no judge. A value that it does
+//! read, but that decides nothing, is [told](Template::find_telling) to who looks for it.
 //!
 //! A document may be an event's data. Its template has the lines of the event, too.
 
@@ -122,13 +123,15 @@ impl<N, const HOLES: usize> Default for Template<N, HOLES> {
 }
 
 impl<N, const HOLES: usize> Template<N, HOLES> {
-    /// Is there a document at the start of `bytes` that differs from the sample only where others did? Gives its length.
+    /// Is there a document at the start of `bytes` that differs from the sample only where others did? Gives its
+    /// length.
     #[inline(always)]
     pub(super) fn find(&mut self, bytes: &[u8]) -> Option<usize> {
         self.find_telling(bytes, |_, _| true)
     }
 
-    /// The same. Values that are told are shown to `tell`, a text as it is spelled. There is none such document where that says no.
+    /// The same. Values that are told are shown to `tell`, a text as it is spelled. There is none such document where
+    /// that says no.
     #[inline(always)]
     pub(super) fn find_telling(
         &mut self,
@@ -210,7 +213,8 @@ impl<N, const HOLES: usize> Template<N, HOLES> {
             }
             let text = at + before.len();
             let Some(end) = end_of_apart(bytes, text, hole.kind) else {
-                // Its end is not there yet, or there is something wrong before. With its line the event ends, whatever it is.
+                // Its end is not there yet, or there is something wrong before. With its line the event ends, whatever
+                // it is.
                 return memchr::memchr2(b'\n', b'\r', bytes.get(text..).unwrap_or_default()).is_none();
             };
             (at, from) = (end, usize::from(hole.to));
@@ -225,7 +229,8 @@ impl<N, const HOLES: usize> Template<N, HOLES> {
         there.map(|(index, hole)| (1 << index, *hole))
     }
 
-    /// Makes it that of a document which is read here for the first time: `reader` is fed it. What it says is still to be told.
+    /// Makes it that of a document which is read here for the first time: `reader` is fed it. What it says is still to
+    /// be told.
     pub(super) fn learn(&mut self, reader: &mut impl Read, raw: &[u8], lesson: &Lesson) {
         self.forget();
         let mut learning = Learning { template: self, raw, kept: 0, has_room: true };

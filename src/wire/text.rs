@@ -5,7 +5,8 @@ mod tests;
 
 use std::fmt::{self, Display, Write as _};
 
-/// Bytes that a [`SmallText`] keeps without a heap allocation. A UUID has 36; with this many a text takes 64 bytes in all.
+/// Bytes that a [`SmallText`] keeps without a heap allocation. A UUID has 36; with this many a text takes 64 bytes in
+/// all.
 const INLINE: usize = 53;
 
 /// Text out of a peer's bytes, cut to [`SmallText::MAX`] bytes.
@@ -80,8 +81,8 @@ impl SmallText {
         self.len = end as u16;
     }
 
-    /// A part of a text that comes in several. Until its `last` one the text is one that was cut: who reads it meanwhile must
-    /// not take the beginning of an id for the whole. Behind the first part none is empty.
+    /// A part of a text that comes in several. Until its `last` one the text is one that was cut: who reads it
+    /// meanwhile must not take the beginning of an id for the whole. Behind the first part none is empty.
     pub(crate) fn push_part(&mut self, bytes: &[u8], last: bool) {
         let held = usize::from(self.len);
         self.push(bytes);
@@ -172,9 +173,9 @@ impl Display for SmallText {
     }
 }
 
-/// Prints a peer's text so that it can neither break a log line nor reorder it: control characters, quotes, backslashes,
-/// line separators, bidirectional controls and letters that nobody sees (tags and selectors of variants, in which machines
-/// read what people do not) come out escaped, and behind `max` characters stands an ellipsis.
+/// Prints a peer's text so that it can neither break a log line nor reorder it: control characters, quotes,
+/// backslashes, line separators, bidirectional controls and letters that nobody sees (tags and selectors of variants,
+/// in which machines read what people do not) come out escaped, and behind `max` characters stands an ellipsis.
 pub fn escape(text: &str, max: usize) -> impl Display {
     Escaped { text, max }
 }

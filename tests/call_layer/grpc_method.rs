@@ -1,4 +1,5 @@
-//! What tonic's generated clients say beside the path: read with feature `tonic`, and where the path names no operation.
+//! What tonic's generated clients say beside the path: read with feature `tonic`, and where the path names no
+//! operation.
 
 use a2a_guard::{
     Binding, Call, CallLayer, Operation, ProtocolVersion,

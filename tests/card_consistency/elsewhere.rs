@@ -1,4 +1,5 @@
-//! A call that goes where no card has its agent: the card is good, and not the target's. It is not asked for by each call.
+//! A call that goes where no card has its agent: the card is good, and not the target's. It is not asked for by each
+//! call.
 
 use a2a_guard::{
     Retry,
@@ -253,7 +254,8 @@ async fn a_wrong_spelling_does_not_spoil_the_right_one() {
     }
 }
 
-/// At the root of a host, calls of two bindings have one key. Where gRPC lives no path tells, so that the card counts there.
+/// At the root of a host, calls of two bindings have one key. Where gRPC lives no path tells, so that the card counts
+/// there.
 #[tokio::test(start_paused = true)]
 async fn a_word_about_one_binding_is_none_about_another() {
     let cards = Cards::default().put(ROOT, Page::from(Card::plain()).max_age(300));

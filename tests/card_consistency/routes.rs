@@ -53,8 +53,8 @@ async fn the_first_usable_interface_is_taken() {
     }
 }
 
-/// The `Host` field and the version of HTTP are of the connection by which the request came; elsewhere the client below has
-/// its own.
+/// The `Host` field and the version of HTTP are of the connection by which the request came; elsewhere the client below
+/// has its own.
 #[tokio::test(start_paused = true)]
 async fn what_a_request_has_of_its_connection_ends_there() {
     let (here, there) = ("https://agent.example.com/first", "https://agents.example.net/first");

@@ -1,5 +1,5 @@
-//! Trust from outcomes: the numbers literally, each transition on paused time, what holds for any outcomes, and replicas
-//! that share what they learn.
+//! Trust from outcomes: the numbers literally, each transition on paused time, what holds for any outcomes, and
+//! replicas that share what they learn.
 
 #[allow(dead_code, unused_imports, reason = "shared with tests that use more of it")]
 #[path = "../mock/mod.rs"]

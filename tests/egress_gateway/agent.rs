@@ -66,8 +66,8 @@ pub(crate) struct Seen {
     pub(crate) body: Bytes,
 }
 
-/// So long is the text of a long answer: more than a gateway takes at once, and than connections hold. A debug build judges
-/// it in a moment.
+/// So long is the text of a long answer: more than a gateway takes at once, and than connections hold. A debug build
+/// judges it in a moment.
 pub(crate) const LONG: usize = 1_000_000;
 
 impl Seen {

@@ -18,8 +18,8 @@ use crate::{
 const STREAMS: usize = 200;
 const EVENTS: usize = 1000;
 
-/// How long one event may be on its way while all of them are. On a machine that does other things too it may be longer, if all
-/// take longer: who waits for all others waits for most of that time.
+/// How long one event may be on its way while all of them are. On a machine that does other things too it may be
+/// longer, if all take longer: who waits for all others waits for most of that time.
 const LATE: Duration = Duration::from_secs(10);
 const SHARE: u32 = 3;
 /// What is so late never comes.

@@ -1,5 +1,5 @@
-//! The example `egress_gateway` as its users have it: a process, called over real sockets by clients that know nothing of
-//! it, in front of an agent that does as its callers say.
+//! The example `egress_gateway` as its users have it: a process, called over real sockets by clients that know nothing
+//! of it, in front of an agent that does as its callers say.
 
 #[allow(dead_code, reason = "shared with others that use more of it")]
 #[path = "../../examples/support/messages.rs"]

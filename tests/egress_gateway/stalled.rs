@@ -18,8 +18,8 @@ use crate::{
     gateway::Gateway,
 };
 
-/// Sooner than the events are through that such a caller does not take; they never are. The next call has to be answered
-/// within it, on a busy machine too.
+/// Sooner than the events are through that such a caller does not take; they never are. The next call has to be
+/// answered within it, on a busy machine too.
 const TOTAL: [&str; 2] = ["--total-ms", "3000"];
 
 /// A window that the answers do not fit into, which is moved as the body is read.

@@ -11,8 +11,8 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 /// How many run side by side; they wait more than they work.
 pub(crate) const AT_ONCE: usize = 48;
 
-/// The bounds of a fault, where its row names no others. They are long: what a peer says in time has to arrive in time, on
-/// a machine that stands still for a while.
+/// The bounds of a fault, where its row names no others. They are long: what a peer says in time has to arrive in time,
+/// on a machine that stands still for a while.
 pub(crate) const HEAD: u64 = 2_000;
 pub(crate) const FIRST_EVENT: u64 = 2_000;
 pub(crate) const IDLE: u64 = 2_000;

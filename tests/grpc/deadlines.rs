@@ -91,7 +91,8 @@ async fn other_bindings_do_not_know_it() {
     assert_eq!(ended.fate(), fate("timeout/head", s(7)));
 }
 
-/// A client below that keeps to the header too gives up at the same moment, with an error that says nothing: tonic's does.
+/// A client below that keeps to the header too gives up at the same moment, with an error that says nothing: tonic's
+/// does.
 #[tokio::test(start_paused = true)]
 async fn a_client_that_gives_up_at_the_same_time_is_the_timeout() {
     let gives_up = || Answer::fails("Timeout expired").after(ms(1500));

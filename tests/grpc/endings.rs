@@ -63,8 +63,8 @@ async fn no_refusal_behind_events_invites_to_send_again() {
     }
 }
 
-/// A message that names its task came of work, be it the answer to a unary call or not whole: what the status says behind it
-/// undoes nothing.
+/// A message that names its task came of work, be it the answer to a unary call or not whole: what the status says
+/// behind it undoes nothing.
 #[tokio::test(start_paused = true)]
 async fn no_refusal_behind_a_task_invites_to_send_again() {
     let half = || task(WORKING).slice(..task(WORKING).len() - 1);

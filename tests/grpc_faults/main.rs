@@ -1,7 +1,7 @@
 //! What a peer can do wrong over gRPC, on real HTTP/2 sockets: every fault ends when it should and as it should.
 //!
-//! Each is a row: what is asked, what the peer does, how the call has to end and when that is due. The rows stand in the
-//! modules, by what goes wrong.
+//! Each is a row: what is asked, what the peer does, how the call has to end and when that is due. The rows stand in
+//! the modules, by what goes wrong.
 
 use std::{collections::BTreeSet, net::SocketAddr, sync::Arc, time::Duration};
 
@@ -243,7 +243,8 @@ fn unchanged(script: &Script, ended: &Ended) -> bool {
     if ended.body == sent {
         return true;
     }
-    // Or the layer ended the stream, and did not wait for what the peer had yet to say, or did not hand on half a message.
+    // Or the layer ended the stream, and did not wait for what the peer had yet to say, or did not hand on half a
+    // message.
     let Some(kept_back) = sent.strip_prefix(&ended.body[..]) else { return false };
     ended.error.is_some() || script.end == End::Hang || kept_back.len() < framed([]).len()
 }

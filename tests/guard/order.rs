@@ -125,8 +125,8 @@ async fn what_is_in_order_is_not_found_fault_with() {
     assert_eq!(found!(Guard::new(), m.ending(); m), [None; 2]);
 }
 
-/// An agent's own router has the layers around it, and the agent that it asks has them as well: the request goes on with
-/// all that it carries.
+/// An agent's own router has the layers around it, and the agent that it asks has them as well: the request goes on
+/// with all that it carries.
 #[tokio::test(start_paused = true)]
 async fn a_stack_within_a_stack_begins_anew() {
     let (within, around) = (Mistakes::default(), Mistakes::default());

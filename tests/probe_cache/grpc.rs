@@ -235,8 +235,8 @@ async fn a_relative_uri_needs_an_origin() {
     assert_eq!(agent.counts(), (1, 1));
 }
 
-/// Middleware may have written the path anew. Then tonic says beside it what the call is: its skill counts, and where no
-/// other operation's path can be told from this one, nobody is asked anything.
+/// Middleware may have written the path anew. Then tonic says beside it what the call is: its skill counts, and where
+/// no other operation's path can be told from this one, nobody is asked anything.
 #[tokio::test(start_paused = true)]
 async fn what_tonic_says_beside_the_path_counts_where_that_says_nothing() {
     let request = |path: &str| {

@@ -195,8 +195,8 @@ async fn a_refusal_about_a_task_that_is_there_leaves_the_entry() {
     }
 }
 
-/// With a region or a list of skills it is about the skill, whatever the call addressed. Of a message it drops the entry that
-/// calls which begin tasks go by; operations on tasks drop none.
+/// With a region or a list of skills it is about the skill, whatever the call addressed. Of a message it drops the
+/// entry that calls which begin tasks go by; operations on tasks drop none.
 #[tokio::test(start_paused = true)]
 async fn a_refusal_that_names_skills_is_about_the_skill() {
     for data in [r#"{"region":"eu"}"#, r#"{"availableSkills":[]}"#, r#"{"region":"eu","availableSkills":["a"]}"#] {

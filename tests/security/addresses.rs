@@ -1,4 +1,5 @@
-//! URLs out of a card, end to end: where nobody may be sent, nothing is sent to, neither a call nor the question for a card.
+//! URLs out of a card, end to end: where nobody may be sent, nothing is sent to, neither a call nor the question for a
+//! card.
 
 use a2a_guard::{card::UrlPolicy, card_consistency::Route};
 

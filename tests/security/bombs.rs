@@ -177,7 +177,8 @@ async fn trailers_of_grpc() {
     }
 }
 
-/// The URL of an interface is compared on the way of a call: one with all the pairs in its query that there is room for.
+/// The URL of an interface is compared on the way of a call: one with all the pairs in its query that there is room
+/// for.
 #[tokio::test(start_paused = true)]
 async fn queries_of_a_card() {
     let distinct =
@@ -207,7 +208,8 @@ async fn queries_of_a_card() {
     }
 }
 
-/// Cards of 256 KiB that are all interfaces, extensions or skills: the first call pays for reading one, and none pays much.
+/// Cards of 256 KiB that are all interfaces, extensions or skills: the first call pays for reading one, and none pays
+/// much.
 #[tokio::test(start_paused = true)]
 async fn lists_of_a_card() {
     let interfaces = (0..2000).fold(Card::default(), |card, n| card.at(&format!("https://agent.example.com/{n}/a2a")));
@@ -235,7 +237,8 @@ async fn lists_of_a_card() {
     }
 }
 
-/// Whether a refusal contradicts a card's media types is looked up in the card, by the parts of the request: both may be long.
+/// Whether a refusal contradicts a card's media types is looked up in the card, by the parts of the request: both may
+/// be long.
 #[tokio::test(start_paused = true)]
 async fn modes_of_a_card() {
     let modes: String = (0..10_000).map(|n| format!(r#""a/{n}","#)).collect();

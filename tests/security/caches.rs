@@ -18,8 +18,8 @@ fn by(who: &str) -> Request<Full<Bytes>> {
     request
 }
 
-/// `Vary: *` says that no other request is known to get this card (RFC 9111 §4.1): whatever an option allows of cards that
-/// are stale, it is asked for again first.
+/// `Vary: *` says that no other request is known to get this card (RFC 9111 §4.1): whatever an option allows of cards
+/// that are stale, it is asked for again first.
 #[tokio::test(start_paused = true)]
 async fn a_card_that_varies_by_everything_stands_in_for_nothing() {
     for vary in ["*", "accept, *", "Accept-Language,*"] {

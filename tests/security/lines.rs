@@ -1,4 +1,5 @@
-//! Log injection: whatever a peer or a caller of a gateway writes, `Display` and `Debug` of what comes of it are one line.
+//! Log injection: whatever a peer or a caller of a gateway writes, `Display` and `Debug` of what comes of it are one
+//! line.
 
 use a2a_guard::{Call, CallError, TerminalStateLayer, card_consistency::Route};
 use bytes::Bytes;

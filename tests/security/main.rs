@@ -1,7 +1,7 @@
 //! What an attacker may try: an agent, a host of cards, a neighbour on a shared cache, or a caller of a gateway.
 //!
-//! One file a subject. Faults of the wire are in `faults`, `cuts` and `memory`, forged messages of replicas in `redis`, and
-//! tampered signatures in `signatures`; what stands here goes across them.
+//! One file a subject. Faults of the wire are in `faults`, `cuts` and `memory`, forged messages of replicas in `redis`,
+//! and tampered signatures in `signatures`; what stands here goes across them.
 
 #[path = "../../examples/support/loopback.rs"]
 mod loopback;

@@ -1,6 +1,6 @@
-//! The layers' own requests: for cards, probes, and about tasks that calls left behind. They carry what a call's own fields
-//! say of who calls and for whom, and nothing that speaks for the call's body or connection, by which a server in between
-//! could be made to see two requests where there is one.
+//! The layers' own requests: for cards, probes, and about tasks that calls left behind. They carry what a call's own
+//! fields say of who calls and for whom, and nothing that speaks for the call's body or connection, by which a server
+//! in between could be made to see two requests where there is one.
 
 use a2a_guard::{Recovery, TerminalStateLayer};
 use bytes::Bytes;

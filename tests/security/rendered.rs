@@ -1,5 +1,5 @@
-//! What `RefusalResponseLayer` writes for people and programs above: texts that do no harm, fields that are in range, and no
-//! field of a peer's that would speak for the connection.
+//! What `RefusalResponseLayer` writes for people and programs above: texts that do no harm, fields that are in range,
+//! and no field of a peer's that would speak for the connection.
 
 use std::convert::Infallible;
 
@@ -86,8 +86,8 @@ async fn texts_of_a_peer() {
     }
 }
 
-/// `google.protobuf.Duration` ends with the year 9999 (ten thousand years, 315,576,000,000 s); what is longer, a reader of
-/// ProtoJSON takes for an error of the whole answer.
+/// `google.protobuf.Duration` ends with the year 9999 (ten thousand years, 315,576,000,000 s); what is longer, a reader
+/// of ProtoJSON takes for an error of the whole answer.
 #[tokio::test(start_paused = true)]
 async fn a_time_to_wait_that_nobody_lives_to_see() {
     for after in ["1000000000000000000", "18446744073709551615"] {
@@ -162,8 +162,8 @@ async fn ids_of_a_megabyte() {
     }
 }
 
-/// Where the agent and its card are, and what a resolver or a verifier of the user's own says of them, is in the operator's
-/// line alone: a gateway's callers are strangers.
+/// Where the agent and its card are, and what a resolver or a verifier of the user's own says of them, is in the
+/// operator's line alone: a gateway's callers are strangers.
 #[tokio::test(start_paused = true)]
 async fn the_way_to_a_card_is_nobody_elses_business() {
     let inside = "https://agent.inside.example/a2a";

@@ -1,4 +1,5 @@
-//! `Retry-After` of ages, in every form: nobody panics, nobody waits for it, and nothing is shut out for longer than a while.
+//! `Retry-After` of ages, in every form: nobody panics, nobody waits for it, and nothing is shut out for longer than a
+//! while.
 
 use std::time::Duration;
 

@@ -99,8 +99,8 @@ async fn an_event_stream_answers_no_unary_call() {
     assert!(line.contains("an event stream answers a unary call"), "{line}");
 }
 
-/// Who sent no id waits for no answer (JSON-RPC 2.0 §4.1). A delete has nothing to say: over HTTP that is an empty body, over
-/// JSON-RPC an answer without a result.
+/// Who sent no id waits for no answer (JSON-RPC 2.0 §4.1). A delete has nothing to say: over HTTP that is an empty
+/// body, over JSON-RPC an answer without a result.
 #[tokio::test(start_paused = true)]
 async fn an_answer_with_nothing_in_it_is_one_where_nothing_is_due() {
     let without_id = |method: &str| {

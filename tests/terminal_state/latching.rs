@@ -118,7 +118,8 @@ async fn a_task_that_waits_may_end_its_stream() {
     }
 }
 
-/// A peer that goes away within an event does so by a clean end, by a reset, or by silence: the task waits all the same.
+/// A peer that goes away within an event does so by a clean end, by a reset, or by silence: the task waits all the
+/// same.
 #[tokio::test(start_paused = true)]
 async fn a_task_that_waits_may_end_its_stream_within_an_event() {
     let half = |body: MockBody| body.data("data: {\"half");

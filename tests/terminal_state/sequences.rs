@@ -96,7 +96,8 @@ async fn an_answer_is_judged_alike_whatever_came_before() {
     }
 }
 
-/// One layer for all that is asked, and agents that mistake one question for another: what answers one is no answer to another for that.
+/// One layer for all that is asked, and agents that mistake one question for another: what answers one is no answer to
+/// another for that.
 #[tokio::test(start_paused = true)]
 async fn an_answer_is_judged_by_what_was_asked_whoever_was_asked_before() {
     type Ask = fn(Dialect) -> Request<Full<Bytes>>;

@@ -1,5 +1,5 @@
-//! Whatever came before, and however the bounds stand to each other, a silence ends a stream when it is due: not with the
-//! timer, which is left where it stands for as long as it may be.
+//! Whatever came before, and however the bounds stand to each other, a silence ends a stream when it is due: not with
+//! the timer, which is left where it stands for as long as it may be.
 
 use std::time::Duration;
 

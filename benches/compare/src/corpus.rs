@@ -2,8 +2,8 @@
 //!
 //! All of them are valid A2A 1.0: a JSON-RPC `SendMessage` and its result (a task with status, one artifact and a
 //! history of two messages), and a `SendStreamingMessage` stream of artifact chunks with a status among every sixteen.
-//! Each is padded to its exact size in the artifact's text. Requests and results that take turns are a little shorter, each by
-//! another length.
+//! Each is padded to its exact size in the artifact's text. Requests and results that take turns are a little shorter,
+//! each by another length.
 
 use a2a_guard::wire::grpc::encode::Message;
 use bytes::Bytes;
@@ -45,7 +45,8 @@ pub fn request(size: usize) -> Bytes {
 /// How many requests and answers take turns.
 const TURNS: usize = 16;
 
-/// As many `SendMessage` requests as take turns, as a client makes them: each with an id, a text and a trace of its own.
+/// As many `SendMessage` requests as take turns, as a client makes them: each with an id, a text and a trace of its
+/// own.
 pub fn requests(size: usize) -> Vec<Bytes> {
     let of = |turn: usize| {
         let whole = request(size - 13 * turn);

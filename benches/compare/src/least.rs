@@ -1,4 +1,5 @@
-//! Layers that do no more than any layer of their kind has to: what ours take beyond them is theirs, and no less is to be had.
+//! Layers that do no more than any layer of their kind has to: what ours take beyond them is theirs, and no less is to
+//! be had.
 
 use std::convert::Infallible;
 use std::future::Future;
@@ -22,8 +23,8 @@ const BOUND: Duration = Duration::from_secs(30);
 
 /// Bounds a whole answer by one timer, and hands it on unread.
 ///
-/// For that it keeps the call (to say which one failed), reads the clock when it sends and when it begins to wait for the body, and has head
-/// and frames until the end has come: all in one allocation.
+/// For that it keeps the call (to say which one failed), reads the clock when it sends and when it begins to wait for
+/// the body, and has head and frames until the end has come: all in one allocation.
 #[derive(Clone, Debug)]
 pub(crate) struct Timing<S>(pub(crate) S);
 
@@ -141,8 +142,8 @@ impl Body for Whole {
     }
 }
 
-/// Hands a call on with what every cache in front of a call has to have of it, and looks nothing up: the call, for who reads of a failure;
-/// the time; a count on what is held; and the request's bytes, to know what was refused.
+/// Hands a call on with what every cache in front of a call has to have of it, and looks nothing up: the call, for who
+/// reads of a failure; the time; a count on what is held; and the request's bytes, to know what was refused.
 #[derive(Clone, Debug)]
 pub(crate) struct Holding<S> {
     inner: S,

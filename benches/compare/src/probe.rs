@@ -158,8 +158,8 @@ static KNOWN: LazyLock<Known> = LazyLock::new(|| {
 });
 
 impl Known {
-    /// No card is held for ever. It is put in anew now and then: the next call is matched with it anew as well, and where
-    /// another thread did that all the time, calls here would pay for it.
+    /// No card is held for ever. It is put in anew now and then: the next call is matched with it anew as well, and
+    /// where another thread did that all the time, calls here would pay for it.
     fn refresh(&self) {
         let mut last = self.put.lock().expect("nobody panics with it");
         if last.is_some_and(|last| last.elapsed() <= Duration::from_secs(100)) {

@@ -17,7 +17,8 @@ use crate::oracle::messages::Messages;
 const TOTAL: Duration = Duration::from_secs(3600 + 5);
 /// A question about a task that a call leaves behind may take so long beyond it.
 const RECOVERY: Duration = Duration::from_secs(5);
-/// A timer may be late by its resolution; and of a peer that is always ready, 64 pieces are taken before the clock is read.
+/// A timer may be late by its resolution; and of a peer that is always ready, 64 pieces are taken before the clock is
+/// read.
 const SLACK: Duration = Duration::from_millis(700);
 
 /// Makes the call of a plan, and checks all that can be seen of it.
@@ -42,7 +43,8 @@ pub fn check(runtime: &Runtime, plan: &Plan) -> Seen {
     seen
 }
 
-/// Makes the call of a plan through all layers, and checks the same of it; of one that is dropped, also that the next call is none the worse for it.
+/// Makes the call of a plan through all layers, and checks the same of it; of one that is dropped, also that the next
+/// call is none the worse for it.
 pub fn check_guarded(runtime: &Runtime, guarded: &Guarded) -> Seen {
     let mut seen = guarded.run(runtime);
     assert_guarded(guarded, &seen);

@@ -1,4 +1,5 @@
-//! How a call has to end, by the whole of what its peer does: written down without a thought for how the layers find it out.
+//! How a call has to end, by the whole of what its peer does: written down without a thought for how the layers find it
+//! out.
 
 use std::time::Duration;
 
@@ -206,7 +207,8 @@ impl Expect {
         let is_done = course.progress == Progress::Done;
         let rests = is_done || course.progress != Progress::Open;
         match (&messages.rest, plan.end, code) {
-            // Behind the end of the task nothing that the transport does counts, but a message that is not whole, or too large.
+            // Behind the end of the task nothing that the transport does counts, but a message that is not whole, or
+            // too large.
             (Rest::Nothing, End::Clean, Some(true)) if rests => Success,
             (Rest::Nothing, End::Clean | End::Hang, None) if is_done => Success,
             _ if rests => Either,

@@ -22,7 +22,8 @@ pub struct Guarded {
     pub plan: Plan,
     pub cards: Host,
     pub probes: Host,
-    /// Who is asked about a task that a call leaves behind, and told to cancel it. That it completed is nobody's answer.
+    /// Who is asked about a task that a call leaves behind, and told to cancel it. That it completed is nobody's
+    /// answer.
     pub recovery: Option<Host>,
     pub upload: Upload,
 }

@@ -1,7 +1,7 @@
 //! Whole calls, through the layers, to a peer that does as a plan says, on paused time.
 //!
-//! A [`Plan`] comes from a fuzzer's bytes or from proptest; [`run`] makes the call, [`Expect`] says by the whole of the bytes how it has to end,
-//! and [`check`] holds the one against the other.
+//! A [`Plan`] comes from a fuzzer's bytes or from proptest; [`run`] makes the call, [`Expect`] says by the whole of the
+//! bytes how it has to end, and [`check`] holds the one against the other.
 
 mod ask;
 mod body;

@@ -107,7 +107,8 @@ fn has_data(event: &Event) -> bool {
     event.data.iter().any(|byte| *byte != b'\n')
 }
 
-/// Data and name of each terminated event, by `eventsource-stream`; `None` of a body that is no text, which it does not read.
+/// Data and name of each terminated event, by `eventsource-stream`; `None` of a body that is no text, which it does not
+/// read.
 #[must_use]
 pub fn by_library(pieces: &[&[u8]]) -> Option<Vec<(String, String)>> {
     let text = pieces.concat();

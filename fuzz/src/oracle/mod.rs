@@ -1,5 +1,5 @@
-//! What the library is held against: other libraries' readers, and the rules over them, written down once more over trees and
-//! whole bytes.
+//! What the library is held against: other libraries' readers, and the rules over them, written down once more over
+//! trees and whole bytes.
 
 pub mod answer;
 pub mod course;

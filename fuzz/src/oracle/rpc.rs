@@ -1,5 +1,5 @@
-//! `google.rpc.Status` and its details by prost, and the same as JSON (google/rpc/status.proto, google/rpc/error_details.proto,
-//! "ProtoJSON Format").
+//! `google.rpc.Status` and its details by prost, and the same as JSON (google/rpc/status.proto,
+//! google/rpc/error_details.proto, "ProtoJSON Format").
 
 use std::collections::BTreeMap;
 

@@ -11,7 +11,8 @@ use serde_json::value::RawValue;
 /// A value, as its text.
 pub type Raw<'a> = &'a RawValue;
 
-/// Is it a whole JSON document, and nothing else? Over serde_json alone it may also be nested without end, and text that is no UTF-8.
+/// Is it a whole JSON document, and nothing else? Over serde_json alone it may also be nested without end, and text
+/// that is no UTF-8.
 #[must_use]
 pub fn is_json(bytes: &[u8]) -> bool {
     std::str::from_utf8(bytes).is_ok() && serde_json::from_slice::<IgnoredAny>(bytes).is_ok()

@@ -17,7 +17,8 @@ const MAX: Duration = Duration::from_secs(1 << 31);
 const NAMES: [HeaderName; 6] =
     [header::CACHE_CONTROL, header::EXPIRES, header::DATE, header::AGE, header::VARY, header::RETRY_AFTER];
 
-/// Heads that say how long to keep an answer, against `http-cache-semantics`. The bytes are lines: a digit for the header's name, and its value.
+/// Heads that say how long to keep an answer, against `http-cache-semantics`. The bytes are lines: a digit for the
+/// header's name, and its value.
 pub fn freshness(bytes: &[u8]) {
     let now = SystemTime::UNIX_EPOCH + NOW;
     let mut headers = HeaderMap::new();
@@ -49,8 +50,9 @@ pub fn freshness(bytes: &[u8]) {
     }
 }
 
-/// The same head, if the library reads it by the standard: it takes names of directives by their case, splits quoted values at their commas, and
-/// knows one of the three forms of dates; of fields and directives that are there twice it makes something of its own.
+/// The same head, if the library reads it by the standard: it takes names of directives by their case, splits quoted
+/// values at their commas, and knows one of the three forms of dates; of fields and directives that are there twice it
+/// makes something of its own.
 fn plain(headers: &HeaderMap) -> Option<HeaderMap> {
     let mut plain = HeaderMap::new();
     for name in NAMES {

@@ -35,8 +35,8 @@ const PIECES: [&[u8]; 16] = [
     b"}",
 ];
 
-/// Answers and requests that differ in little, one after the other through layers that remember what such look like, against what layers
-/// make of each that saw nothing before.
+/// Answers and requests that differ in little, one after the other through layers that remember what such look like,
+/// against what layers make of each that saw nothing before.
 pub fn known(bytes: &[u8]) {
     let mut input = Input::new(bytes);
     let (binding, version) = input.pick(&[
@@ -123,7 +123,8 @@ impl Ending {
         Self { layer, told }
     }
 
-    /// How a call ends that is answered so: the bytes that the caller gets, or the error's words, and what the observer is told.
+    /// How a call ends that is answered so: the bytes that the caller gets, or the error's words, and what the observer
+    /// is told.
     fn ended(&self, call: &Call, body: &Bytes) -> (Result<Bytes, String>, Vec<String>) {
         let client = service_fn(|_: Request<()>| {
             let response = Response::builder().header("content-type", "application/json");

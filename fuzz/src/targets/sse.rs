@@ -17,8 +17,8 @@ use crate::{
 /// Events of no size are too large.
 const NEVER_REACHED: usize = 1 << 20;
 
-/// A stream of events: its framing against the HTML standard's algorithm and another library, its course against the rules
-/// for single answers.
+/// A stream of events: its framing against the HTML standard's algorithm and another library, its course against the
+/// rules for single answers.
 pub fn sse(bytes: &[u8]) {
     let mut input = Input::new(bytes);
     let expected = Expected {
@@ -48,7 +48,8 @@ pub fn sse(bytes: &[u8]) {
     }
 }
 
-/// What stands in a stream's events where others of their kind say something else. Some of it ends the text that it stands in, or its line.
+/// What stands in a stream's events where others of their kind say something else. Some of it ends the text that it
+/// stands in, or its line.
 const TEXTS: [&[u8]; 12] = [
     b"",
     b"a",
@@ -64,8 +65,8 @@ const TEXTS: [&[u8]; 12] = [
     b"a text that is longer than those which are kept of an event",
 ];
 
-/// How a stream goes on before it is what the fuzzer wrote: with its first event, or its first two in turn, again, so that
-/// what is remembered of them is used.
+/// How a stream goes on before it is what the fuzzer wrote: with its first event, or its first two in turn, again, so
+/// that what is remembered of them is used.
 #[derive(Clone, Copy)]
 struct Repeats {
     times: u8,

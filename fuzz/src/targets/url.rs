@@ -7,8 +7,8 @@ use url::{Host, Url};
 
 use crate::input::Input;
 
-/// URLs out of cards, against the parser that clients have (the WHATWG's): who may call what this one lets through must not
-/// end up somewhere else.
+/// URLs out of cards, against the parser that clients have (the WHATWG's): who may call what this one lets through must
+/// not end up somewhere else.
 pub fn url(bytes: &[u8]) {
     let mut input = Input::new(bytes);
     let is_grpc = input.one_in(4);

@@ -1,7 +1,7 @@
-//! What holds for every call, over random peers and callers, on paused time: it ends by its bound, with exactly one outcome; what is
-//! handed on is a prefix of what was sent, and all of it by a success; no failure is taken for a success, nor a success for a failure; and
-//! wherever a call is dropped, be it while its own request is still being read, no task, no timer, no fetch and no probe is left behind, and
-//! nothing that is in the way of the next call.
+//! What holds for every call, over random peers and callers, on paused time: it ends by its bound, with exactly one
+//! outcome; what is handed on is a prefix of what was sent, and all of it by a success; no failure is taken for a
+//! success, nor a success for a failure; and wherever a call is dropped, be it while its own request is still being
+//! read, no task, no timer, no fetch and no probe is left behind, and nothing that is in the way of the next call.
 
 mod bodies;
 mod plans;

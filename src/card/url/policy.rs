@@ -25,7 +25,8 @@ pub(in crate::card) enum Leaves {
 /// ```
 ///
 /// Whatever the policy, what the caller itself named stays allowed: the host that it dispatches to, and loopback from
-/// loopback. A host *name* is not looked up here. Where it leads is the connector's to check, at the moment it connects.
+/// loopback. A host *name* is not looked up here. Where it leads is the connector's to check, at the moment it
+/// connects.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct UrlPolicy {
     plaintext: bool,

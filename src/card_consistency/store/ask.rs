@@ -71,8 +71,8 @@ impl CardAsk {
         self
     }
 
-    /// By whose rules a card counts. Their word that it does not is remembered for those who ask by the same ones; without
-    /// this, it is not remembered at all.
+    /// By whose rules a card counts. Their word that it does not is remembered for those who ask by the same ones;
+    /// without this, it is not remembered at all.
     pub(in crate::card_consistency) fn judged_by(mut self, judge: Judge) -> Self {
         self.judge = Some(judge);
         self

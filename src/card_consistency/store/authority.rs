@@ -135,8 +135,8 @@ impl fmt::Display for Authority {
 }
 
 impl HeldCard {
-    /// What authority the card has at `now` for calls to `target` that are written in `version`; without one, the card's
-    /// own is believed.
+    /// What authority the card has at `now` for calls to `target` that are written in `version`; without one, the
+    /// card's own is believed.
     #[must_use]
     pub fn authority(&self, target: &Uri, version: impl Into<Option<ProtocolVersion>>, now: Instant) -> Authority {
         let understood = |version| self.card().interfaces().iter().any(|interface| interface.understands(version));

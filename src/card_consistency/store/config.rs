@@ -139,9 +139,9 @@ impl CardStoreBuilder {
         self
     }
 
-    /// How long a card counts if its headers do not say. Nothing is guessed from `Last-Modified`: how long a card has not
-    /// changed says little about when its agent's skills will. This is shorter than [`max_age`](Self::max_age), because
-    /// such an agent vouches for no lifetime; it costs one small request a minute. Default: 60 s.
+    /// How long a card counts if its headers do not say. Nothing is guessed from `Last-Modified`: how long a card has
+    /// not changed says little about when its agent's skills will. This is shorter than [`max_age`](Self::max_age),
+    /// because such an agent vouches for no lifetime; it costs one small request a minute. Default: 60 s.
     pub fn default_ttl(mut self, ttl: Duration) -> Self {
         self.settings.default_ttl = ttl;
         self
@@ -166,15 +166,15 @@ impl CardStoreBuilder {
         self
     }
 
-    /// How many cards are fetched at once at most, of one origin three quarters of these (of three or fewer, all); further
-    /// fetches wait for their turn. A quarter is kept for origins of which none is fetched. Default: 256.
+    /// How many cards are fetched at once at most, of one origin three quarters of these (of three or fewer, all);
+    /// further fetches wait for their turn. A quarter is kept for origins of which none is fetched. Default: 256.
     pub fn max_searches(mut self, max: usize) -> Self {
         self.max_searches = max;
         self
     }
 
-    /// Headers that name a tenant (`X-Tenant`, say). They are sent to each location as the call has them, and each value
-    /// has a card of its own. Default: none.
+    /// Headers that name a tenant (`X-Tenant`, say). They are sent to each location as the call has them, and each
+    /// value has a card of its own. Default: none.
     pub fn tenant_headers(mut self, names: impl IntoIterator<Item = HeaderName>) -> Self {
         self.tenant_headers = names.into_iter().collect();
         self
@@ -196,9 +196,9 @@ impl CardStoreBuilder {
         self
     }
 
-    /// Lets calls use a card for this long after it stopped being fresh, if it cannot be asked for again: no connection,
-    /// a timeout, 429 or 5xx. Such a card is beyond its authority. Never done where the agent says `must-revalidate`,
-    /// `no-cache` or `Vary: *`. Default: off.
+    /// Lets calls use a card for this long after it stopped being fresh, if it cannot be asked for again: no
+    /// connection, a timeout, 429 or 5xx. Such a card is beyond its authority. Never done where the agent says
+    /// `must-revalidate`, `no-cache` or `Vary: *`. Default: off.
     pub fn stale_if_error(mut self, reach: Duration) -> Self {
         self.settings.stale_if_error = Some(reach);
         self
@@ -212,9 +212,9 @@ impl CardStoreBuilder {
     }
 
     /// A URL that is asked before all others, with placeholders for the target: `{scheme}`, `{host}`, `{port}`,
-    /// `{authority}`, `{path}`, and `{tenant}` (encoded; for a call without a tenant, a URL that wants one is left out). No
-    /// value can leave its place: a tenant or path with steps in it (`..`) is `unusable_url`, and in a query `&` and the
-    /// like are encoded. Example: `https://cards.example.com/{host}/agent-card.json?tenant={tenant}`. Default: none.
+    /// `{authority}`, `{path}`, and `{tenant}` (encoded; for a call without a tenant, a URL that wants one is left
+    /// out). No value can leave its place: a tenant or path with steps in it (`..`) is `unusable_url`, and in a
+    /// query `&` and the like are encoded. Example: `https://cards.example.com/{host}/agent-card.json?tenant={tenant}`. Default: none.
     pub fn location_template(mut self, pattern: impl Into<String>) -> Self {
         self.pattern = Some(pattern.into());
         self

@@ -53,7 +53,8 @@ impl Inner {
     pub(super) async fn exchange(&self, question: Question<'_>) -> Result<Answer, CardFailure> {
         let Location { uri, legacy, .. } = question.location;
         let (sent, response) = match self.send(&question).await {
-            // A pool's connection that the server closed meanwhile, most likely. A GET may be sent again (RFC 9110 §9.2.2).
+            // A pool's connection that the server closed meanwhile, most likely. A GET may be sent again (RFC 9110
+            // §9.2.2).
             Err(failure) if failure.class() == Class::ConnectionLost => self.send(&question).await?,
             sent => sent?,
         };

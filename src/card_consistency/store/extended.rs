@@ -1,6 +1,7 @@
 //! The extended card, which an agent shows to those whose credentials it knows (A2A 1.0 §3.1.11).
 //!
-//! It stands beside the public one, for one credential, and in for it. Whatever goes wrong with it leaves the public one.
+//! It stands beside the public one, for one credential, and in for it. Whatever goes wrong with it leaves the public
+//! one.
 
 mod answer;
 mod grpc;
@@ -46,7 +47,8 @@ impl ExtendedCall {
     }
 }
 
-/// Which of the agents of a public card is asked. Where its URLs have no query, calls may have in theirs what they like.
+/// Which of the agents of a public card is asked. Where its URLs have no query, calls may have in theirs what they
+/// like.
 fn agent_of<'a>(at: CardKeyRef<'a>, public: &HeldCard) -> CardKeyRef<'a> {
     let has_query = |interface: &AgentInterface| interface.parsed_url().is_ok_and(|url| url.query().is_some());
     if at.query.is_some() && !public.card().interfaces().iter().any(has_query) { at.with_query(None) } else { at }

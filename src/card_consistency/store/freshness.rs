@@ -1,8 +1,8 @@
 //! How long an answer is fresh (RFC 9111), read off its head.
 //!
-//! No library: the one there is for this takes `No-Store` for another directive than `no-store`, splits quoted values at
-//! their commas, and reads one of the three forms of dates (RFC 9110 §5.6.7). To put that right before it is asked is to
-//! do what it does. What a client's cache needs of the RFC is this page.
+//! No library: the one there is for this takes `No-Store` for another directive than `no-store`, splits quoted values
+//! at their commas, and reads one of the three forms of dates (RFC 9110 §5.6.7). To put that right before it is asked
+//! is to do what it does. What a client's cache needs of the RFC is this page.
 
 use std::time::{Duration, SystemTime};
 
@@ -46,7 +46,8 @@ impl Freshness {
                 b"must-revalidate" => read.may_be_stale = false,
                 // Of two, the shorter one (§4.2.1); what is no number is no time.
                 b"max-age" => max_age = Some(seconds(argument).unwrap_or(0).min(max_age.unwrap_or(u64::MAX))),
-                // `s-maxage` and `proxy-revalidate` speak to shared caches. This one keeps what is private by credential.
+                // `s-maxage` and `proxy-revalidate` speak to shared caches. This one keeps what is private by
+                // credential.
                 _ => {}
             });
         }
@@ -107,7 +108,8 @@ pub(super) fn updated(stored: &HeaderMap, not_modified: &HeaderMap) -> HeaderMap
     updated
 }
 
-/// `Retry-After` (RFC 9110 §10.2.3), in seconds or as a date. A date counts from the answer's own `Date`, if it has one.
+/// `Retry-After` (RFC 9110 §10.2.3), in seconds or as a date. A date counts from the answer's own `Date`, if it has
+/// one.
 pub(super) fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
     let value = headers.get(RETRY_AFTER)?.as_bytes().trim_ascii();
     match seconds(value) {

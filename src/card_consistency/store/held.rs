@@ -74,8 +74,8 @@ impl Validators {
         self.etag.is_none() && self.last_modified.is_none()
     }
 
-    /// Whether a 304 is about the card that these are of (RFC 9111 §4.3.4). One that names no validator can only be about
-    /// it.
+    /// Whether a 304 is about the card that these are of (RFC 9111 §4.3.4). One that names no validator can only be
+    /// about it.
     pub(super) fn admit(&self, not_modified: &HeaderMap) -> bool {
         match (&self.etag, not_modified.get(ETAG), &self.last_modified, not_modified.get(LAST_MODIFIED)) {
             (Some(ours), Some(theirs), ..) => opaque(ours) == opaque(theirs),
@@ -118,8 +118,8 @@ pub(super) struct Lease {
     pub(super) may_be_stale: bool,
 }
 
-/// Until when a card is fresh, as it stood when somebody looked: as the card has it, to see whether it still stands, and
-/// as the clock says it, so that the time of a call is compared as it is.
+/// Until when a card is fresh, as it stood when somebody looked: as the card has it, to see whether it still stands,
+/// and as the clock says it, so that the time of a call is compared as it is.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::card_consistency) struct Fresh {
     until: Millis,
@@ -190,8 +190,8 @@ impl HeldCard {
         self.base.is_some()
     }
 
-    /// Whether it may stand in for this public card: the one that it was asked for by, or one of the same version at the
-    /// same places. From then on it stands in for that one.
+    /// Whether it may stand in for this public card: the one that it was asked for by, or one of the same version at
+    /// the same places. From then on it stands in for that one.
     pub(super) fn stands_in_for(&self, public: &Arc<Self>) -> bool {
         let Some(base) = &self.base else { return false };
         let base = &mut *base.lock().unwrap_or_else(PoisonError::into_inner);

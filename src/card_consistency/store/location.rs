@@ -157,7 +157,8 @@ impl Pattern {
     }
 }
 
-/// Whether servers would take a segment out of the path, and what stands before it, however it is encoded (RFC 3986 §5.2.4).
+/// Whether servers would take a segment out of the path, and what stands before it, however it is encoded (RFC 3986
+/// §5.2.4).
 fn has_steps(path: &str) -> bool {
     path.split('/').any(|segment| {
         let mut decoded = percent_decode_str(segment);

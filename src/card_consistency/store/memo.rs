@@ -17,8 +17,8 @@ use crate::{
     words,
 };
 
-/// So many kinds of calls are remembered of one card, the first that come: bindings, versions, tenants, and the policies
-/// of the layers that share a store.
+/// So many kinds of calls are remembered of one card, the first that come: bindings, versions, tenants, and the
+/// policies of the layers that share a store.
 const KINDS: usize = 4;
 
 /// What is remembered of one card. It goes with it.
@@ -28,8 +28,8 @@ pub(in crate::card_consistency) struct Memo {
     first_event: OnceLock<(Arc<FirstEventExtension>, Option<Duration>)>,
 }
 
-/// What a call asked for, and the interface of the card that has it. All calls that find a card go to the same URL, however
-/// they spell it.
+/// What a call asked for, and the interface of the card that has it. All calls that find a card go to the same URL,
+/// however they spell it.
 #[derive(Debug)]
 pub(in crate::card_consistency) struct Matched {
     /// The policy that the card's URLs were held to. Layers with different ones share a store.
@@ -58,8 +58,8 @@ impl Default for AsOf {
 }
 
 impl Matched {
-    /// In this epoch such a call found this card, as every call to its target does, and needed nothing but to be matched
-    /// with it.
+    /// In this epoch such a call found this card, as every call to its target does, and needed nothing but to be
+    /// matched with it.
     pub(in crate::card_consistency) fn confirm(&self, epoch: u64) {
         // Mostly another handle has said so, and then no other processor's cache is disturbed.
         if self.as_of.0.load(Ordering::Relaxed) != epoch {
@@ -67,8 +67,8 @@ impl Matched {
         }
     }
 
-    /// Whether the call would be matched with the same, for it asks for the same and spells it alike. `path`: what of its
-    /// own path and query tells the agent.
+    /// Whether the call would be matched with the same, for it asks for the same and spells it alike. `path`: what of
+    /// its own path and query tells the agent.
     #[inline]
     pub(in crate::card_consistency) fn is_of(&self, urls: &Arc<UrlPolicy>, call: &Call, uri: &Uri, path: &str) -> bool {
         self.fits(urls, call)

@@ -56,8 +56,8 @@ enum Unfit {
 }
 
 /// What servers answer to a path that they do not know, other than 404: a page for people, or what an authentication in
-/// front of the agent makes of a request without a token. A server that is in trouble, or says no, is another matter: who
-/// goes on then ends at the card of all agents together.
+/// front of the agent makes of a request without a token. A server that is in trouble, or says no, is another matter:
+/// who goes on then ends at the card of all agents together.
 fn is_no_card(failure: &CardFailure) -> bool {
     match failure {
         CardFailure::NotJson { .. } => true,

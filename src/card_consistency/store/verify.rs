@@ -17,16 +17,16 @@ pub struct CardEvidence<'a> {
     pub card: &'a AgentCard,
     /// Where they came from.
     pub location: &'a Uri,
-    /// What the connector verified about the connection, if it says so; of a card that is renewed, about that connection
-    /// and the one that it came over.
+    /// What the connector verified about the connection, if it says so; of a card that is renewed, about that
+    /// connection and the one that it came over.
     pub transport: Option<&'a VerifiedTransport>,
 }
 
 /// What a verifier comes to. An `Err` says what is wrong, for the operator.
 pub type Verdict<'a> = Pin<Box<dyn Future<Output = Result<(), String>> + Send + 'a>>;
 
-/// Decides whether a card is to be believed, before anything of it is kept, and again each time that its agent says it is
-/// the same still (304). A refused card is as good as none: calls to its target end as `card/signature`.
+/// Decides whether a card is to be believed, before anything of it is kept, and again each time that its agent says it
+/// is the same still (304). A refused card is as good as none: calls to its target end as `card/signature`.
 ///
 /// It runs within the bound on the fetch. A closure from [`CardEvidence`] to `Result<(), String>` is one:
 ///

@@ -56,8 +56,8 @@ impl Alternatives {
         Self::default()
     }
 
-    /// One more, up to eight. `path` is the operation's (`/message:send`, `/lf.a2a.v1.A2AService/SendMessage`), and says
-    /// nothing over JSON-RPC; one that is none is not taken. Over gRPC the body is the framed message.
+    /// One more, up to eight. `path` is the operation's (`/message:send`, `/lf.a2a.v1.A2AService/SendMessage`), and
+    /// says nothing over JSON-RPC; one that is none is not taken. Over gRPC the body is the framed message.
     #[must_use]
     pub fn or(mut self, binding: Binding, version: ProtocolVersion, path: &str, body: impl Into<Bytes>) -> Self {
         let content_type = match binding {

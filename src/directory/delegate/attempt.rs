@@ -138,7 +138,8 @@ where
         self.body.as_ref().is_some_and(|body| body.try_clone().is_some())
     }
 
-    /// The version that the request is written in. One that says none over HTTP+JSON is understood by interfaces of 1.0.
+    /// The version that the request is written in. One that says none over HTTP+JSON is understood by interfaces of
+    /// 1.0.
     pub(super) fn version(&self) -> ProtocolVersion {
         self.call.version().unwrap_or(ProtocolVersion::V1_0)
     }
@@ -148,7 +149,8 @@ where
         let (mut parts, ()) = Request::new(()).into_parts();
         parts.method = self.parts.method.clone();
         parts.uri = self.parts.uri.clone();
-        // That of the caller's connection. By which version a peer is called, the client below knows; gRPC has one alone.
+        // That of the caller's connection. By which version a peer is called, the client below knows; gRPC has one
+        // alone.
         if self.call.binding() == Some(Binding::Grpc) {
             parts.version = self.parts.version;
         }

@@ -62,8 +62,8 @@ impl Watch {
     }
 }
 
-/// Who has the last event, or one that waits for the caller, has no need of the rest of the stream. Dropped after the body,
-/// which may say so only when it is dropped itself.
+/// Who has the last event, or one that waits for the caller, has no need of the rest of the stream. Dropped after the
+/// body, which may say so only when it is dropped itself.
 impl Drop for Watch {
     fn drop(&mut self) {
         if !self.is_noted && self.has_ended_well() {

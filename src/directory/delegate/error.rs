@@ -21,8 +21,8 @@ const SHOWN: usize = 5;
 pub enum DelegateError {
     /// Nobody may be asked. Nothing was sent.
     NoEligiblePeer(NoEligiblePeer),
-    /// The request is none that can be delegated, for this reason: it names no need, is written in nothing that could be
-    /// told, or is about a task, which is where it is. Nothing was sent.
+    /// The request is none that can be delegated, for this reason: it names no need, is written in nothing that could
+    /// be told, or is about a task, which is where it is. Nothing was sent.
     NotDelegable {
         /// Why not.
         why: &'static str,

@@ -37,18 +37,19 @@ use crate::{directory::Directory, limits::Limits};
 /// # Who is asked
 ///
 /// The best of those who may be, by [`Directory::find`]; right before, once more, whether it is still there, fresh and
-/// permitted. The next one where this one's card, probe or routing signal says "not here", or where nothing can have been
-/// done ([`Retry`](crate::Retry) is not `unsafe`, nor did the agent itself fail): at most [`attempts`](Self::attempts) of them, within the call's own
-/// total. What may have been begun is never begun again elsewhere, nor is a refusal of the request itself repeated.
+/// permitted. The next one where this one's card, probe or routing signal says "not here", or where nothing can have
+/// been done ([`Retry`](crate::Retry) is not `unsafe`, nor did the agent itself fail): at most
+/// [`attempts`](Self::attempts) of them, within the call's own total. What may have been begun is never begun again
+/// elsewhere, nor is a refusal of the request itself repeated.
 ///
 /// Only a message that begins a task is delegated: whatever else is about one goes to who has it
 /// ([`Delegated`](super::Delegated)). A request over HTTP+JSON that names no version is taken for one of 1.0.
 ///
 /// # What goes along
 ///
-/// The headers that say how the request is to be read, and those of its trace; of the query the same. All others stay behind, `Authorization`,
-/// `Cookie` and keys among them: whoever registers a skill is nobody that the caller gave them to. What a peer is to know
-/// of the caller is said by [`credentials`](Self::credentials), for that peer.
+/// The headers that say how the request is to be read, and those of its trace; of the query the same. All others stay
+/// behind, `Authorization`, `Cookie` and keys among them: whoever registers a skill is nobody that the caller gave them
+/// to. What a peer is to know of the caller is said by [`credentials`](Self::credentials), for that peer.
 #[derive(Clone)]
 pub struct DelegateLayer<F = NoFallback> {
     directory: Directory,
@@ -122,8 +123,8 @@ impl<F> DelegateLayer<F> {
         self.set(|config| config.caller_header = Some(name))
     }
 
-    /// How long a test call may take at most, where permission asks for one. It goes on without the call that wanted it, and
-    /// an answer that comes within as long again still says what to cancel. Default: 10 s.
+    /// How long a test call may take at most, where permission asks for one. It goes on without the call that wanted
+    /// it, and an answer that comes within as long again still says what to cancel. Default: 10 s.
     #[must_use]
     pub fn test_timeout(self, timeout: Duration) -> Self {
         self.set(|config| config.test_timeout = timeout)

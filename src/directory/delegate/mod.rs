@@ -1,5 +1,5 @@
-//! A service whose request names a need in the stead of an address: it picks the peer, writes the request to it, and goes
-//! on to the next where nothing can have been done.
+//! A service whose request names a need in the stead of an address: it picks the peer, writes the request to it, and
+//! goes on to the next where nothing can have been done.
 
 mod alternatives;
 mod attempt;

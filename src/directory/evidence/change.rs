@@ -21,8 +21,9 @@ const VERSION: u8 = 1;
 
 /// What one replica tells the others of one peer.
 ///
-/// Not what happened, but all that the replica counted so far: it takes the place of what the replica told before. So one
-/// may be lost, or told twice, and the next mends it. Times are told as ages, and age [while they wait](Self::aged).
+/// Not what happened, but all that the replica counted so far: it takes the place of what the replica told before. So
+/// one may be lost, or told twice, and the next mends it. Times are told as ages, and age [while they
+/// wait](Self::aged).
 #[derive(Clone, Debug, PartialEq)]
 pub struct EvidenceChange {
     pub(super) from: u128,

@@ -135,8 +135,8 @@ impl Evidence {
         }
     }
 
-    /// Says whether a peer is among those. Who is not takes no place in quarantine from those that are; what there is to be
-    /// said of it stays.
+    /// Says whether a peer is among those. Who is not takes no place in quarantine from those that are; what there is
+    /// to be said of it stays.
     pub(in crate::directory) fn set_present(&self, peer: &PeerId, is_present: bool) {
         let changed = {
             let mut present = self.inner.present();

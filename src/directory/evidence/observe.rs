@@ -10,8 +10,8 @@ use crate::{
 
 /// An observer that takes note of each call's end, so that calls which were not delegated count as well.
 ///
-/// `peer_of` says whose a call is, by its target or by anything else that the outcome tells; what it gives `None` for does
-/// not count. Leave out what is delegated: that has been taken note of.
+/// `peer_of` says whose a call is, by its target or by anything else that the outcome tells; what it gives `None` for
+/// does not count. Leave out what is delegated: that has been taken note of.
 ///
 /// ```
 /// use a2a_guard::{Outcome, TerminalStateLayer};

@@ -20,8 +20,8 @@ use tokio::{
 use super::{EvidenceChange, entry::Entry, handle::Inner};
 use crate::directory::PeerId;
 
-/// Where replicas share evidence: a server that all of them can reach, say. What [`Store`](crate::probe_cache::Store) is
-/// to the availability of skills.
+/// Where replicas share evidence: a server that all of them can reach, say. What [`Store`](crate::probe_cache::Store)
+/// is to the availability of skills.
 ///
 /// Calls are ranked by what this process knows, at once and whatever becomes of the store; the store carries
 /// [`EvidenceChange`]s from one process to the others.
@@ -57,11 +57,11 @@ use crate::directory::PeerId;
 /// ```
 pub trait EvidenceStore: Send + Sync + 'static {
     /// Carries changes both ways, for as long as [`EvidenceLink::next`] gives any. Called once for each
-    /// [`Evidence`](super::Evidence), in a task of the runtime in which the handle is built or, if that is in none, first
-    /// used.
+    /// [`Evidence`](super::Evidence), in a task of the runtime in which the handle is built or, if that is in none,
+    /// first used.
     ///
-    /// A server that is away is this future's own matter: it connects again when it likes. Meanwhile each peer waits once,
-    /// however often it is called, and calls notice nothing. If it ends, or panics, the handle goes on alone.
+    /// A server that is away is this future's own matter: it connects again when it likes. Meanwhile each peer waits
+    /// once, however often it is called, and calls notice nothing. If it ends, or panics, the handle goes on alone.
     fn serve(self: Arc<Self>, link: EvidenceLink) -> Pin<Box<dyn Future<Output = ()> + Send>>;
 }
 
@@ -78,8 +78,8 @@ impl EvidenceLink {
         Self { outbox, handle, me, keep }
     }
 
-    /// The next change that this process made, to be told to the others; `None` when its last handle is gone, what waited
-    /// then was given, and the store's work is done. Cancel-safe: in a `select!`, nothing is lost.
+    /// The next change that this process made, to be told to the others; `None` when its last handle is gone, what
+    /// waited then was given, and the store's work is done. Cancel-safe: in a `select!`, nothing is lost.
     ///
     /// A quarantine is given at once, and so is what is forgotten; of other changes those of a
     /// [while](super::EvidenceBuilder::share_every) come together, one for each peer.
@@ -134,8 +134,8 @@ impl EvidenceLink {
 
     /// Takes in what another replica tells; it is not told back. `false` when the last handle is gone.
     ///
-    /// What this replica told itself is ignored. Nothing counts for more than it would if it had been counted here, and no
-    /// quarantine lasts longer than this handle's [policy](super::EvidenceBuilder::policy) allows.
+    /// What this replica told itself is ignored. Nothing counts for more than it would if it had been counted here, and
+    /// no quarantine lasts longer than this handle's [policy](super::EvidenceBuilder::policy) allows.
     pub fn apply(&self, change: EvidenceChange) -> bool {
         match self.handle.upgrade() {
             Some(handle) => {

@@ -21,8 +21,8 @@ pub(in crate::directory) struct Writing {
     pub(super) owners: HashMap<Arc<str>, usize>,
     /// Who must not come back, and whose it was. One entry for each act of an operator.
     pub(in crate::directory) revoked: HashMap<PeerId, Arc<str>>,
-    /// What stood before the last change, and that change. Few read it any longer, and soon nobody: then it becomes the
-    /// next one, with what it lacks, and nothing is copied.
+    /// What stood before the last change, and that change. Few read it any longer, and soon nobody: then it becomes
+    /// the next one, with what it lacks, and nothing is copied.
     pub(super) before: Option<(Arc<Index>, IndexChange)>,
 }
 

@@ -118,8 +118,8 @@ impl Record {
         }
     }
 
-    /// Takes in what another replica counted, in place of what it told before, and lets go of what is older than `keep`.
-    /// Says whether the peer goes into quarantine for it.
+    /// Takes in what another replica counted, in place of what it told before, and lets go of what is older than
+    /// `keep`. Says whether the peer goes into quarantine for it.
     pub(in crate::directory) fn learn(
         &mut self,
         policy: &TrustPolicy,

@@ -210,7 +210,8 @@ fn has_failed(error: &CallError) -> bool {
     match error.a2a_error() {
         Some(A2aError::Internal | A2aError::InvalidAgentResponse) => true,
         Some(_) => false,
-        // CANCELLED (by a timer of the server's, where the caller did not), UNKNOWN, DEADLINE_EXCEEDED, INTERNAL, DATA_LOSS.
+        // CANCELLED (by a timer of the server's, where the caller did not), UNKNOWN, DEADLINE_EXCEEDED, INTERNAL,
+        // DATA_LOSS.
         None => match error.grpc_code() {
             Some(code) => matches!(code, 1 | 2 | 4 | 13 | 15),
             // 501 says that it does not do this, and not that it failed to.

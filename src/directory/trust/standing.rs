@@ -68,8 +68,8 @@ impl Condition {
         }
     }
 
-    /// Whether a call may go to the peer, by a draw that is spread evenly over all numbers: [`draw`] makes one. The same
-    /// draw is admitted by any larger share.
+    /// Whether a call may go to the peer, by a draw that is spread evenly over all numbers: [`draw`] makes one. The
+    /// same draw is admitted by any larger share.
     #[must_use]
     pub fn admits(self, draw: u64) -> bool {
         match self {
@@ -85,8 +85,8 @@ impl Condition {
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// What decides, for one call and one peer, whether a peer in its slow start is open for it
-/// ([`Condition::admits`]): a function of the two, the same everywhere. Calls that are counted up one by one get a peer's
-/// share to within a few calls of it, and different peers get different ones.
+/// ([`Condition::admits`]): a function of the two, the same everywhere. Calls that are counted up one by one get a
+/// peer's share to within a few calls of it, and different peers get different ones.
 #[must_use]
 pub fn draw(peer: &PeerId, call: u64) -> u64 {
     // FNV-1a, then its bits mixed: the high ones decide.

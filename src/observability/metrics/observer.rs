@@ -21,8 +21,8 @@ use crate::outcome::{Observe, Outcome};
 /// Every value of every label is of a closed set: no target, no tenant, no task and no text of a peer becomes a label.
 /// What cannot be named is `unknown`. Durations reach from a few milliseconds to an hour: give them buckets to match.
 ///
-/// All of it is counted when a call ends, and once: a stream at its terminal event. An attempt of a retry policy above is
-/// a call of its own.
+/// All of it is counted when a call ends, and once: a stream at its terminal event. An attempt of a retry policy above
+/// is a call of its own.
 ///
 /// ```
 /// use a2a_guard::{TerminalStateLayer, observability::MetricsObserver};

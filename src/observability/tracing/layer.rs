@@ -5,9 +5,9 @@ use super::TracingService;
 /// Opens a span for each call, and keeps it open until its answer's body has been read or dropped.
 ///
 /// Directly below [`CallLayer`](crate::CallLayer), which names the call; above all else, so that whatever the layers
-/// below and the client do for the call happens in it. Below a retry policy there is a span an attempt, above it one for
-/// all. The span says how the call ended where [`TracingObserver`](super::TracingObserver) observes it; failures are
-/// filled in without one.
+/// below and the client do for the call happens in it. Below a retry policy there is a span an attempt, above it one
+/// for all. The span says how the call ended where [`TracingObserver`](super::TracingObserver) observes it; failures
+/// are filled in without one.
 ///
 /// The span is at `INFO`, its target is `a2a_guard::call` and its name `a2a.call`. Fields, as far as they are known:
 ///
@@ -32,8 +32,8 @@ use super::TracingService;
 ///
 /// The draft: the A2A client span of
 /// [OpenTelemetry's conventions for generative AI](https://github.com/open-telemetry/semantic-conventions-genai/pull/195),
-/// which is under development and covers the call and its stream, as this span does. Texts that others chose are escaped
-/// and cut to 128 characters. No header, no body and no query is told.
+/// which is under development and covers the call and its stream, as this span does. Texts that others chose are
+/// escaped and cut to 128 characters. No header, no body and no query is told.
 ///
 /// ```
 /// use a2a_guard::{CallLayer, TerminalStateLayer, observability::{TracingLayer, TracingObserver}};

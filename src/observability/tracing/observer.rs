@@ -12,7 +12,8 @@ use crate::{
     outcome::{Observe, Outcome},
 };
 
-/// Tells of each call's end in one event, and fills the span that a [`TracingLayer`](super::TracingLayer) opened for it.
+/// Tells of each call's end in one event, and fills the span that a [`TracingLayer`](super::TracingLayer) opened for
+/// it.
 ///
 /// The event's target is `a2a_guard::call`; its level says who has to do something about it:
 ///

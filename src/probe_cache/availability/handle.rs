@@ -28,8 +28,8 @@ use crate::{
 
 /// What is known of skills, by origin, skill and region. Clones are the same; any number of layers can share one.
 ///
-/// Written by calls that went well, and never by probes. An entry holds for 60 s after the last such call, and is dropped
-/// by a refusal that says the skill is not there.
+/// Written by calls that went well, and never by probes. An entry holds for 60 s after the last such call, and is
+/// dropped by a refusal that says the skill is not there.
 ///
 /// ```
 /// use a2a_guard::probe_cache::{Availability, SkillAvailability, SkillKey};
@@ -161,8 +161,8 @@ impl SkillAvailability {
         self.inner.map.iter().filter_map(entry).collect()
     }
 
-    /// Forgets what is known of a key, here and in other replicas, and says whether anything was known here. Calls under
-    /// way do not bring it back.
+    /// Forgets what is known of a key, here and in other replicas, and says whether anything was known here. Calls
+    /// under way do not bring it back.
     pub fn invalidate(&self, key: &SkillKey) -> bool {
         let known = self.inner.drop_key(key);
         self.inner.tell(Change::Dropped { key: key.clone() });
@@ -296,8 +296,8 @@ impl SkillAvailabilityBuilder {
     }
 
     /// After a refusal, takes the skill for unavailable for this long, or for as long as the refusal asks to wait (at
-    /// most 300 s): calls for it are refused as `stale/skill_unavailable`, and not sent. Default: off, and the next call
-    /// is a real one.
+    /// most 300 s): calls for it are refused as `stale/skill_unavailable`, and not sent. Default: off, and the next
+    /// call is a real one.
     pub fn unavailable_for(mut self, short: Duration) -> Self {
         self.unavailable_for = Some(short);
         self

@@ -9,8 +9,8 @@ use crate::{
 
 /// What availability is kept under: where, which skill, and for which region.
 ///
-/// Hosts are compared as origins: scheme, host in lower case, effective port. Skill and region are compared as they are;
-/// calls that name no region share a key of their own.
+/// Hosts are compared as origins: scheme, host in lower case, effective port. Skill and region are compared as they
+/// are; calls that name no region share a key of their own.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct SkillKey {
     origin: Origin,

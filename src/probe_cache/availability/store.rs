@@ -125,8 +125,8 @@ impl Link {
         }
     }
 
-    /// Everything that is known here, of skills that are available and of those that are not, to be told to a server that has
-    /// just come back, say.
+    /// Everything that is known here, of skills that are available and of those that are not, to be told to a server
+    /// that has just come back, say.
     #[must_use]
     pub fn known(&self) -> Vec<Change> {
         self.handle.upgrade().map(|handle| handle.known()).unwrap_or_default()

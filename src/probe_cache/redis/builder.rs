@@ -47,8 +47,8 @@ impl RedisStoreBuilder {
         self
     }
 
-    /// After how long a silence the server is asked whether it is still there. So long, and `timeout` on top, invalidations
-    /// of other replicas may be missed when a network fails silently. Default: 10 s.
+    /// After how long a silence the server is asked whether it is still there. So long, and `timeout` on top,
+    /// invalidations of other replicas may be missed when a network fails silently. Default: 10 s.
     pub fn ping_every(mut self, silence: Duration) -> Self {
         self.ping_every = silence;
         self
@@ -62,9 +62,9 @@ impl RedisStoreBuilder {
     }
 
     /// For how many skills the server remembers what is known, for replicas that start later. Beyond that, what would
-    /// expire first is left out; the same number for all replicas is the best. Reading it ends at 4 MiB. Where the store
-    /// serves a directory's evidence as well: of how many peers, each counted once for each replica, apart from skills, and
-    /// reading ends at 8 MiB. Default: 4,096.
+    /// expire first is left out; the same number for all replicas is the best. Reading it ends at 4 MiB. Where the
+    /// store serves a directory's evidence as well: of how many peers, each counted once for each replica, apart
+    /// from skills, and reading ends at 8 MiB. Default: 4,096.
     pub fn capacity(mut self, skills: usize) -> Self {
         self.capacity = skills;
         self

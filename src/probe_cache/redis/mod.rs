@@ -1,8 +1,8 @@
 //! A [`Store`](super::Store) over a Redis or Valkey server.
 //!
-//! Changes travel through a channel, and what holds stands in one sorted set beside it, by the time at which it expires.
-//! Keys of their own with an expiry each would have to be looked for among everything that a shared server holds; the set
-//! is read in one bounded step.
+//! Changes travel through a channel, and what holds stands in one sorted set beside it, by the time at which it
+//! expires. Keys of their own with an expiry each would have to be looked for among everything that a shared server
+//! holds; the set is read in one bounded step.
 
 mod back_off;
 mod builder;

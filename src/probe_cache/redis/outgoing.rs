@@ -124,8 +124,8 @@ impl Outgoing {
         std::mem::take(&mut self.in_flight).len()
     }
 
-    /// Connected anew. What went well before that may be over: only invalidations are still told, and those that were in
-    /// flight once more.
+    /// Connected anew. What went well before that may be over: only invalidations are still told, and those that were
+    /// in flight once more.
     pub(super) fn reconnected(&mut self, now: Instant) {
         // First, for what is in flight is told again, though it may have gone well since.
         self.keys.retain(|_, waiting| waiting.is_invalidation());

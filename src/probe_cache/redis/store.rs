@@ -13,13 +13,12 @@ use crate::probe_cache::{Link, ProbeCacheError, Store};
 /// - What one replica learns is published, and heard by the others: a skill that is available, one that is gone,
 ///   everything of a host, everything. What was told by this one is not told back to it.
 /// - What holds also stands in a set, until it expires. A replica that starts later reads it. Nothing holds for longer
-///   than it would where it was learnt, nor than the reader's own
-///   [`ttl`](super::super::SkillAvailabilityBuilder::ttl).
+///   than it would where it was learnt, nor than the reader's own [`ttl`](super::super::SkillAvailabilityBuilder::ttl).
 /// - A server that is away is tried again, at growing intervals. Until then each replica goes by what it learns itself.
-///   What it finds to be gone meanwhile is told afterwards. What it took for available is forgotten when it is connected
-///   again, for it may have missed that somebody else found it gone; then it reads what stands. If the server lost what
-///   it held, nothing does, and calls find out anew. One that goes back to an older state (after a failover, say) may
-///   bring back what was dropped, for the rest of its time.
+///   What it finds to be gone meanwhile is told afterwards. What it took for available is forgotten when it is
+///   connected again, for it may have missed that somebody else found it gone; then it reads what stands. If the server
+///   lost what it held, nothing does, and calls find out anew. One that goes back to an older state (after a failover,
+///   say) may bring back what was dropped, for the rest of its time.
 ///
 /// With feature `directory`, it shares the evidence of a directory of peers in the same way: give it to the evidence's
 /// builder.
@@ -39,9 +38,9 @@ use crate::probe_cache::{Link, ProbeCacheError, Store};
 ///
 /// # The server
 ///
-/// One server, or the master of several behind one name; no cluster or sentinel is asked for it. Keys and channels begin
-/// with the [prefix](RedisStoreBuilder::prefix). Scripts (`EVAL`) and the third version of the protocol are needed. An
-/// account needs no more than
+/// One server, or the master of several behind one name; no cluster or sentinel is asked for it. Keys and channels
+/// begin with the [prefix](RedisStoreBuilder::prefix). Scripts (`EVAL`) and the third version of the protocol are
+/// needed. An account needs no more than
 ///
 /// ```text
 /// ~a2a-guard:* &a2a-guard:* +@connection +subscribe +publish +eval +time +del +pexpire

@@ -75,8 +75,9 @@ where
         CallError::new(failure)
     }
 
-    /// The client below failed before a head came. If that was for want of time, by the same clock that the request as it was
-    /// sent gives the call (a client may keep to `grpc-timeout` too), it is the timeout that it would have been.
+    /// The client below failed before a head came. If that was for want of time, by the same clock that the request as
+    /// it was sent gives the call (a client may keep to `grpc-timeout` too), it is the timeout that it would have
+    /// been.
     pub(in crate::terminal_state) fn lost_or_late(&self, error: BoxError) -> CallError {
         let due = self.deadlines.total();
         let is_told = self.asked_total.is_some() || self.config.sends_timeout_of(&self.call);

@@ -13,7 +13,8 @@ impl<O> Flight<O>
 where
     O: Observe,
 {
-    /// The call ended well, as the judge of its whole answer read it. What that says is asked for where somebody listens.
+    /// The call ended well, as the judge of its whole answer read it. What that says is asked for where somebody
+    /// listens.
     #[inline]
     pub(in crate::terminal_state) fn succeed_as_judged(&mut self, facts: Option<&Facts>) {
         if std::mem::replace(&mut self.settled, true) {

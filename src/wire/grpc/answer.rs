@@ -56,8 +56,8 @@ const FINAL: Slot = 3;
 #[derive(Clone, Debug)]
 pub(super) struct AnswerReader {
     expected: GrpcExpected,
-    /// The texts in it may be those of an earlier message, as long as `texts` does not say otherwise: the next one mostly
-    /// has the same.
+    /// The texts in it may be those of an earlier message, as long as `texts` does not say otherwise: the next one
+    /// mostly has the same.
     facts: Facts,
     /// By slot, whether the text was in this message.
     texts: [bool; 2],
@@ -150,8 +150,8 @@ impl AnswerReader {
         Err(Flaw::Violation(missing))
     }
 
-    /// A member of the `oneof`: the last of them counts, and takes the place of what another one said. Of one that comes
-    /// twice, both are merged (Protocol Buffers, "Last One Wins").
+    /// A member of the `oneof`: the last of them counts, and takes the place of what another one said. Of one that
+    /// comes twice, both are merged (Protocol Buffers, "Last One Wins").
     #[inline]
     fn payload(&mut self, kind: PayloadKind, scope: Scope) -> Take {
         if self.facts.kind != kind {
@@ -243,8 +243,8 @@ impl Reader for AnswerReader {
     }
 }
 
-/// Collects a string, which until its last piece is one that was cut, and which has to be UTF-8 (Protocol Buffers, "Scalar
-/// Value Types"), also where it is longer than what is kept of it.
+/// Collects a string, which until its last piece is one that was cut, and which has to be UTF-8 (Protocol Buffers,
+/// "Scalar Value Types"), also where it is longer than what is kept of it.
 #[inline]
 pub(super) fn take_text(
     place: &mut SmallText,

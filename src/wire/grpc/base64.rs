@@ -23,7 +23,8 @@ pub(super) fn decode(text: &[u8]) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// Whether even a strict reader can decode a text: nothing in it stands for no byte, and padding, if there is any, is whole.
+/// Whether even a strict reader can decode a text: nothing in it stands for no byte, and padding, if there is any, is
+/// whole.
 pub(super) fn is_canonical(text: &[u8]) -> bool {
     let bare = match text {
         [bare @ .., b'=', b'='] if text.len().is_multiple_of(4) => bare,

@@ -1,5 +1,5 @@
-//! An Agent Card out of a message, as the JSON that the other bindings have it in (ProtoJSON), so that all of them are read
-//! alike. No generated code: the fields are a table (`schema`). This is the rare path.
+//! An Agent Card out of a message, as the JSON that the other bindings have it in (ProtoJSON), so that all of them are
+//! read alike. No generated code: the fields are a table (`schema`). This is the rare path.
 
 pub(crate) mod schema;
 
@@ -38,12 +38,13 @@ const UTF8: CardMessageError = Malformed("a string that is no UTF-8");
 const DEEP: CardMessageError = Malformed("messages nested too deep");
 const NUMBER: CardMessageError = Malformed("a number that JSON does not have");
 
-/// The card in the body of an answer to `GetExtendedAgentCard` (A2A 1.0 §10) or to `GetAgentCard` of 0.3, in JSON of at most
-/// `max` bytes.
+/// The card in the body of an answer to `GetExtendedAgentCard` (A2A 1.0 §10) or to `GetAgentCard` of 0.3, in JSON of at
+/// most `max` bytes.
 ///
-/// As in every reader of proto3, unknown fields are passed over, the last of a kind and of a `oneof` counts, and messages that come twice
-/// are merged. What the specification requires and has no presence on the wire (strings and lists of 1.0) is there with its
-/// default. Whether it is a card at all [`AgentCard::read`](crate::card::AgentCard::read) says.
+/// As in every reader of proto3, unknown fields are passed over, the last of a kind and of a `oneof` counts, and
+/// messages that come twice are merged. What the specification requires and has no presence on the wire (strings and
+/// lists of 1.0) is there with its default. Whether it is a card at all
+/// [`AgentCard::read`](crate::card::AgentCard::read) says.
 ///
 /// # Errors
 ///

@@ -8,8 +8,8 @@
 //! | `google.rpc.BadRequest` | field_violations 1 (field 1, description 2) |
 //! | `google.protobuf.Struct` | fields 1 (a map: key 1, value 2 (string_value 3, list_value 6 (values 1))) |
 //!
-//! They are read into the JSON that the other bindings have them in, so that all of them are understood alike. This is the
-//! rare path.
+//! They are read into the JSON that the other bindings have them in, so that all of them are understood alike. This is
+//! the rare path.
 
 use serde_json::{Map, Value as Json};
 
@@ -102,7 +102,8 @@ fn object(object: &[u8]) -> Map<String, Json> {
     repeated(object, 1).filter_map(entry).collect()
 }
 
-/// What a `google.protobuf.Value` is: the last of its members counts, and those that are texts, lists or objects have bytes.
+/// What a `google.protobuf.Value` is: the last of its members counts, and those that are texts, lists or objects have
+/// bytes.
 fn last(value: &[u8]) -> Option<(u32, &[u8])> {
     let members = fields(value).filter(|(number, _)| (1..=6).contains(number));
     match members.last()? {

@@ -163,8 +163,8 @@ pub fn tenant_of(framed: &[u8], layout: RequestLayout) -> Result<String, TenantE
     Ok(tenant.as_str().to_owned())
 }
 
-/// A framed request with its tenant set. Nothing else of it changes: the field is added behind all others, where the last
-/// of a kind counts.
+/// A framed request with its tenant set. Nothing else of it changes: the field is added behind all others, where the
+/// last of a kind counts.
 ///
 /// # Errors
 /// If it cannot be set.

@@ -84,8 +84,8 @@ impl Framing {
         }
     }
 
-    /// A message that begins with `bytes` and is there whole: the usual case, in which nothing is to be remembered. `None` in
-    /// any other.
+    /// A message that begins with `bytes` and is there whole: the usual case, in which nothing is to be remembered.
+    /// `None` in any other.
     #[inline(always)]
     pub fn whole<'a>(&self, bytes: &'a [u8]) -> Option<(Prefix, &'a [u8])> {
         if self.state != State::Prefix(0) {

@@ -1,5 +1,5 @@
-//! Groups: fields between two tags. proto3 has none, and its readers pass them over as they do all that they do not know
-//! (Protocol Buffers, "Encoding", "Groups").
+//! Groups: fields between two tags. proto3 has none, and its readers pass them over as they do all that they do not
+//! know (Protocol Buffers, "Encoding", "Groups").
 
 use super::varint::Malformed;
 use super::walk::DEEP;

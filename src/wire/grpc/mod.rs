@@ -10,8 +10,8 @@
 //! | [`encode`] | writes the layers' own requests, and sets a tenant |
 //! | [`timeout`] | `grpc-timeout` |
 //!
-//! Field numbers, from `specification/a2a.proto` of A2A 1.0.0 (package `lf.a2a.v1`) and `specification/grpc/a2a.proto` of
-//! 0.3.0 (package `a2a.v1`). Answers are alike in both:
+//! Field numbers, from `specification/a2a.proto` of A2A 1.0.0 (package `lf.a2a.v1`) and `specification/grpc/a2a.proto`
+//! of 0.3.0 (package `a2a.v1`). Answers are alike in both:
 //!
 //! | message | fields that are read |
 //! | --- | --- |
@@ -37,9 +37,9 @@
 //! | `ListTaskPushNotificationConfigs` (0.3: `…Config`) | tenant 4, task_id 1 | parent 1 |
 //! | `GetExtendedAgentCard` (0.3: `GetAgentCard`) | tenant 1 | |
 //!
-//! Readers of proto3 take fields in any order, the last of a kind, and unknown ones, groups among them, as if they were not
-//! there; so do these. What they refuse: a field of another type than its own; a group without its end, or one that did not
-//! begin; a length that goes on behind the end of its message; strings that are read and are no UTF-8.
+//! Readers of proto3 take fields in any order, the last of a kind, and unknown ones, groups among them, as if they were
+//! not there; so do these. What they refuse: a field of another type than its own; a group without its end, or one that
+//! did not begin; a length that goes on behind the end of its message; strings that are read and are no UTF-8.
 
 mod answer;
 mod base64;

@@ -103,8 +103,8 @@ enum State {
 }
 
 impl GrpcRequestScan {
-    /// A scan before the first byte. The keys name the members of `metadata` that hold skill and region; they are found up to
-    /// a length of 1 KiB.
+    /// A scan before the first byte. The keys name the members of `metadata` that hold skill and region; they are found
+    /// up to a length of 1 KiB.
     #[must_use]
     pub fn new(layout: RequestLayout, skill_key: Option<&str>, region_key: Option<&str>) -> Self {
         Self {

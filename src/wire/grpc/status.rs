@@ -89,8 +89,8 @@ impl<'a> GrpcStatus<'a> {
     }
 }
 
-/// Drops what an answer that succeeded says of an error, and no client can read: details that are no base64, a message that
-/// is no text. Clients read both before they look whether there is an error, and fail at them; tonic panics.
+/// Drops what an answer that succeeded says of an error, and no client can read: details that are no base64, a message
+/// that is no text. Clients read both before they look whether there is an error, and fail at them; tonic panics.
 #[cold]
 pub(crate) fn drop_unreadable(fields: &mut HeaderMap) {
     let is_text = |value: &HeaderValue| percent_decode(value.as_bytes()).decode_utf8().is_ok();

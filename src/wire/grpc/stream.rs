@@ -12,7 +12,8 @@ use crate::wire::tolerated::Tolerated;
 /// Judges one stream of messages. [`step`](Self::step) is shown its bytes as they come, as that of a
 /// [`StreamJudge`](crate::wire::StreamJudge) is.
 ///
-/// Behind the end of the task messages are no longer judged, but still told apart: what is handed on must be whole ones.
+/// Behind the end of the task messages are no longer judged, but still told apart: what is handed on must be whole
+/// ones.
 #[derive(Debug)]
 pub struct GrpcStreamJudge {
     framing: Framing,
@@ -28,8 +29,8 @@ pub struct GrpcStreamJudge {
 impl GrpcStreamJudge {
     /// A judge before the first byte.
     ///
-    /// `max_message` bounds a message by what its prefix says. With `flag_first_event`, a first message that is neither a task
-    /// nor a message is noted as [`Tolerated::FIRST_EVENT_NOT_TASK`].
+    /// `max_message` bounds a message by what its prefix says. With `flag_first_event`, a first message that is neither
+    /// a task nor a message is noted as [`Tolerated::FIRST_EVENT_NOT_TASK`].
     #[must_use]
     pub fn new(expected: GrpcExpected, max_message: usize, flag_first_event: bool) -> Self {
         Self {

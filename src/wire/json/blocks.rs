@@ -1,15 +1,17 @@
 //! Where strings end: 64 bytes at a glance.
 //!
-//! Nearly all of a document is string content, and strings are short. So what matters is not how fast one byte follows another but how soon the next quote is
-//! known: each block of 64 bytes is turned into a mask of its special bytes once, and from then on they are taken off the mask one by one. Whoever reads
-//! that way need not wait for one string's end to be found before it looks for the next.
+//! Nearly all of a document is string content, and strings are short. So what matters is not how fast one byte follows
+//! another but how soon the next quote is known: each block of 64 bytes is turned into a mask of its special bytes
+//! once, and from then on they are taken off the mask one by one. Whoever reads that way need not wait for one string's
+//! end to be found before it looks for the next.
 
 use wide::i8x16;
 
 /// Bytes in a block: as many as a mask has bits.
 const SIZE: usize = 64;
 
-/// The special bytes of a document, one after the other: `"`, `\`, control characters, all that is no ASCII, and the end.
+/// The special bytes of a document, one after the other: `"`, `\`, control characters, all that is no ASCII, and the
+/// end.
 #[derive(Clone, Copy)]
 pub(super) struct Blocks<'a> {
     bytes: &'a [u8],
@@ -76,7 +78,8 @@ impl<'a> Blocks<'a> {
         }
     }
 
-    /// The same, whatever was taken before. Of use where so much was passed over that nobody wants to take it one by one.
+    /// The same, whatever was taken before. Of use where so much was passed over that nobody wants to take it one by
+    /// one.
     #[inline(never)]
     pub(super) fn seek(&mut self, at: usize) -> usize {
         let base = at / SIZE * SIZE;
@@ -104,8 +107,8 @@ fn load(bytes: &[u8], mut base: usize) -> (usize, u64) {
     }
 }
 
-/// The same, once for all who read tokens: copies of it in each place that takes one would crowd out, of the instruction cache,
-/// what else a call runs through.
+/// The same, once for all who read tokens: copies of it in each place that takes one would crowd out, of the
+/// instruction cache, what else a call runs through.
 #[inline(never)]
 fn load_apart(bytes: &[u8], base: usize) -> (usize, u64) {
     load(bytes, base)
@@ -144,8 +147,9 @@ fn marks(block: &[u8; SIZE]) -> [i8x16; SIZE / 16] {
     let (sixteens, _) = block.as_chunks::<16>();
     for (marks, sixteen) in marks.iter_mut().zip(sixteens) {
         let bytes = i8x16::new(sixteen.map(|byte| byte as i8));
-        // As signed numbers the bytes that are no ASCII are negative, and so less than a space, like the control characters.
-        // One bit turned changes quote and space for one another, and leaves all that is less below them.
+        // As signed numbers the bytes that are no ASCII are negative, and so less than a space, like the control
+        // characters. One bit turned changes quote and space for one another, and leaves all that is less below
+        // them.
         let turned = bytes ^ i8x16::splat((b'"' ^ b' ') as i8);
         *marks = turned.simd_lt(i8x16::splat(b' ' as i8 + 1)) | bytes.simd_eq(i8x16::splat(b'\\' as i8));
     }

@@ -1,7 +1,8 @@
 //! The scanner's loop over what lies whole in the bytes at hand.
 //!
-//! The parts of a document follow one another in a fixed order, and the loop is written in that order: a value, what is behind it, and in
-//! objects the next key and its colon. Only where the bytes end, or a token is no plain one, does it leave the path.
+//! The parts of a document follow one another in a fixed order, and the loop is written in that order: a value, what is
+//! behind it, and in objects the next key and its colon. Only where the bytes end, or a token is no plain one, does it
+//! leave the path.
 
 use super::blocks::Blocks;
 use super::skim::{self, skim};

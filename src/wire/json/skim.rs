@@ -1,8 +1,9 @@
 //! Passing over what nobody wants.
 //!
-//! Most of a document lies in members that no visitor asks about: history, artifacts, the parts of messages. They are checked all
-//! the same, but nothing has to be remembered of them, so that the loop over them is a tight one: its nesting is one word, and it
-//! tells nobody anything. Where something is odd, or the bytes end, it stops, and the scanner goes on from there.
+//! Most of a document lies in members that no visitor asks about: history, artifacts, the parts of messages. They are
+//! checked all the same, but nothing has to be remembered of them, so that the loop over them is a tight one: its
+//! nesting is one word, and it tells nobody anything. Where something is odd, or the bytes end, it stops, and the
+//! scanner goes on from there.
 
 use super::blocks::Blocks;
 use super::space::{next_byte, word_at};
@@ -17,7 +18,8 @@ pub(super) struct Skim {
     pub(super) at: usize,
     /// What is due there.
     pub(super) state: State,
-    /// The containers that were opened and not closed, as bits behind a leading one: set for an object. The innermost is the lowest.
+    /// The containers that were opened and not closed, as bits behind a leading one: set for an object. The innermost
+    /// is the lowest.
     pub(super) open: u64,
 }
 
@@ -33,7 +35,8 @@ pub(super) fn skim(bytes: &[u8], mut at: usize, shared: &mut Blocks<'_>) -> Skim
     let mut blocks = *shared;
     let mut open = 1_u64;
     let state = 'stop: loop {
-        // A value begins at `at`. Of a string, key or not, `end` is the first special byte behind its opening quote: its end, if it is a plain one.
+        // A value begins at `at`. Of a string, key or not, `end` is the first special byte behind its opening quote:
+        // its end, if it is a plain one.
         let mut end = 0;
         let mut in_text = false;
         let mut in_key = false;

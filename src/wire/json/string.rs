@@ -21,8 +21,8 @@ static SIMPLE: [bool; 256] = {
     table
 };
 
-/// Passes over content that nobody wants, from a special byte of it at `at` on. Gives the place of the closing quote, or of anything that needs a
-/// closer look: something wrong, or a character or escape that a cut goes through.
+/// Passes over content that nobody wants, from a special byte of it at `at` on. Gives the place of the closing quote,
+/// or of anything that needs a closer look: something wrong, or a character or escape that a cut goes through.
 pub(super) fn skip(bytes: &[u8], mut at: usize, blocks: &mut Blocks<'_>) -> usize {
     loop {
         let rest = bytes.get(at..).unwrap_or_default();
@@ -47,7 +47,8 @@ pub(super) fn skip(bytes: &[u8], mut at: usize, blocks: &mut Blocks<'_>) -> usiz
     }
 }
 
-/// Where the content ends that begins at `at`: the place of the closing quote, if it is there and nothing before it is wrong.
+/// Where the content ends that begins at `at`: the place of the closing quote, if it is there and nothing before it is
+/// wrong.
 #[inline(always)]
 pub(super) fn end(bytes: &[u8], mut at: usize) -> Option<usize> {
     let mut blocks = Blocks::from(bytes, at);

@@ -348,8 +348,8 @@ fn a_flaw_stays_until_the_reset() {
     assert_eq!(scanner.finish(&mut recorder), Ok(()));
 }
 
-/// What is JSON by another reader. It takes any depth, lone surrogates and numbers out of range as this one does, but does
-/// not look at UTF-8 in strings.
+/// What is JSON by another reader. It takes any depth, lone surrogates and numbers out of range as this one does, but
+/// does not look at UTF-8 in strings.
 fn is_json(text: &[u8]) -> bool {
     serde_json::from_slice::<IgnoredAny>(text).is_ok() && std::str::from_utf8(text).is_ok()
 }

@@ -7,8 +7,8 @@ use super::string::StringPart;
 use super::{JsonFlaw, JsonKind, JsonScanner, JsonVisitor, KEY_MAX, Literal, Slot, State};
 
 impl JsonScanner {
-    /// Goes on at `at`, where the last bytes ended or skimming stopped, up to the next value, or behind one. Gives the place, or `None` if these bytes do
-    /// not reach so far.
+    /// Goes on at `at`, where the last bytes ended or skimming stopped, up to the next value, or behind one. Gives the
+    /// place, or `None` if these bytes do not reach so far.
     pub(super) fn resume<V: JsonVisitor>(
         &mut self,
         bytes: &[u8],

@@ -1,7 +1,7 @@
 //! The names of the members that a judge asks about.
 //!
-//! A document has a few dozen members to look at, one after the other, and which comes next nobody can predict. So a name is
-//! looked up in a table, without a branch for each of them.
+//! A document has a few dozen members to look at, one after the other, and which comes next nobody can predict. So a
+//! name is looked up in a table, without a branch for each of them.
 
 /// A name that somebody asks about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

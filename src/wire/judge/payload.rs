@@ -114,8 +114,8 @@ impl Reader {
         Ok(PayloadKind::Task)
     }
 
-    /// Whether an update may have its task's id as `id`. 0.3 and 0.2 spell `tasks/resubscribe` alike, so that events without
-    /// a `kind` may be an older server's.
+    /// Whether an update may have its task's id as `id`. 0.3 and 0.2 spell `tasks/resubscribe` alike, so that events
+    /// without a `kind` may be an older server's.
     fn may_be_legacy(&self) -> bool {
         match self.expected.wrapping {
             Wrapping::Legacy => true,

@@ -1,7 +1,7 @@
 //! Notes what stands in an answer, member by member; nothing is decided here.
 //!
-//! There are four places of interest, one inside the other: the JSON-RPC envelope, the payload (a JSON-RPC result, or the whole of
-//! an HTTP+JSON body), the object that the payload wraps, and a status.
+//! There are four places of interest, one inside the other: the JSON-RPC envelope, the payload (a JSON-RPC result, or
+//! the whole of an HTTP+JSON body), the object that the payload wraps, and a status.
 
 mod facts;
 mod keys;
@@ -64,8 +64,8 @@ impl Reader {
         self.notes.text && self.notes.code.is_some_and(known)
     }
 
-    /// Words, and nothing but words, where some object was due: `{"message": …}`, `{"detail": …}`. In an envelope they stand
-    /// beside the result, and say nothing of it.
+    /// Words, and nothing but words, where some object was due: `{"message": …}`, `{"detail": …}`. In an envelope they
+    /// stand beside the result, and say nothing of it.
     pub(super) fn is_mere_words(&self) -> bool {
         let Notes { text, detail, other, .. } = self.notes;
         self.expected.envelope == Envelope::Bare && (text || detail) && !other

@@ -13,9 +13,11 @@ const KINDS: usize = 4;
 const HOLES: usize = 8;
 /// Of an event that is cut, so much is kept at most.
 const CARRY: usize = 2048;
-/// An event in more pieces than these is read as they come: to look at all of it with each of many pieces would be slow.
+/// An event in more pieces than these is read as they come: to look at all of it with each of many pieces would be
+/// slow.
 const PIECES: u8 = 8;
-/// Of an event's data, so much tells what kind it is of: an envelope with an id of 36 bytes, and the name of what is in it.
+/// Of an event's data, so much tells what kind it is of: an envelope with an id of 36 bytes, and the name of what is in
+/// it.
 const START: usize = 80;
 /// Of so many that were like none before, one is learnt of whatever it begins with.
 const STRANGERS: u8 = 8;
@@ -24,7 +26,8 @@ const WORTHWHILE: u8 = 4;
 /// After so many events that were like no other, the next is learnt again, however little came of it before.
 const PATIENCE: u8 = 64;
 
-/// The templates of a stream, each with the news of its events: whatever a valid event says that its stream's judge acts on.
+/// The templates of a stream, each with the news of its events: whatever a valid event says that its stream's judge
+/// acts on.
 #[derive(Debug)]
 pub(super) struct Memo<N> {
     templates: [Template<N, HOLES>; KINDS],
@@ -65,8 +68,8 @@ impl<N> Default for Memo<N> {
 }
 
 impl<N: Copy> Memo<N> {
-    /// Is there an event at the start of `bytes` that is like one before? Then it is as valid. Gives its length; its news are the
-    /// [last](Self::last_news) ones then.
+    /// Is there an event at the start of `bytes` that is like one before? Then it is as valid. Gives its length; its
+    /// news are the [last](Self::last_news) ones then.
     #[inline]
     pub(super) fn repeated(&mut self, bytes: &[u8]) -> Option<usize> {
         if let Some(length) = self.templates.get_mut(self.last % KINDS)?.find(bytes) {
@@ -75,7 +78,8 @@ impl<N: Copy> Memo<N> {
         self.repeated_otherwise(bytes)
     }
 
-    /// What the event says that was found last. Whoever found it reads that where it lies: handed on from place to place, so few bytes are slow.
+    /// What the event says that was found last. Whoever found it reads that where it lies: handed on from place to
+    /// place, so few bytes are slow.
     #[inline]
     pub(super) fn last_news(&self) -> Option<N> {
         self.templates.get(self.last % KINDS)?.news().copied()
@@ -92,7 +96,8 @@ impl<N: Copy> Memo<N> {
         Some(length)
     }
 
-    /// The same for an event that differs from all before where they did not differ from each other. From then on others may.
+    /// The same for an event that differs from all before where they did not differ from each other. From then on
+    /// others may.
     pub(super) fn repeated_widely(&mut self, bytes: &[u8]) -> Option<usize> {
         let mut templates = self.templates.iter_mut().enumerate();
         let (last, length) = templates.find_map(|(at, one)| Some((at, one.find_widely(bytes)?)))?;
@@ -146,7 +151,8 @@ impl<N: Copy> Memo<N> {
         }
     }
 
-    /// Keeps the beginning of an event that may be like another, and is not there whole. False if it is none, or too long.
+    /// Keeps the beginning of an event that may be like another, and is not there whole. False if it is none, or too
+    /// long.
     pub(super) fn keep(&mut self, bytes: &[u8]) -> bool {
         let is_kept = bytes.len() <= CARRY && self.may_begin_with(bytes);
         if is_kept {
@@ -165,7 +171,8 @@ impl<N: Copy> Memo<N> {
         !self.carry.is_empty()
     }
 
-    /// `bytes` come behind what was kept. An event that is found is [passed over](Self::forget_kept), or read after all.
+    /// `bytes` come behind what was kept. An event that is found is [passed over](Self::forget_kept), or read after
+    /// all.
     pub(super) fn go_on(&mut self, bytes: &[u8]) -> GoneOn {
         let mut carry = std::mem::take(&mut self.carry);
         let kept = carry.len();

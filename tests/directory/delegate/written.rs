@@ -83,8 +83,8 @@ async fn over_grpc_the_operation_goes_to_the_interfaces_authority() {
     );
 }
 
-/// By which version of HTTP a peer is called the client below knows; that of the caller's connection says nothing of it. gRPC
-/// has one alone.
+/// By which version of HTTP a peer is called the client below knows; that of the caller's connection says nothing of
+/// it. gRPC has one alone.
 #[tokio::test(start_paused = true)]
 async fn the_version_of_the_callers_connection_ends_there() {
     let mesh = mesh(&["a"], |builder| builder).await;

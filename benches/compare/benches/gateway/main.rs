@@ -1,8 +1,8 @@
 //! What the layers cost a gateway: `cargo bench --bench gateway`.
 //!
-//! The example `egress_gateway`, with its layers and without them, in front of one agent: calls (or events) of both, batches
-//! taking turns; then how long one event takes from the agent to the caller. Everything runs here, over loopback sockets:
-//! agent and callers on one thread, each gateway on one of its own.
+//! The example `egress_gateway`, with its layers and without them, in front of one agent: calls (or events) of both,
+//! batches taking turns; then how long one event takes from the agent to the caller. Everything runs here, over
+//! loopback sockets: agent and callers on one thread, each gateway on one of its own.
 //!
 //! * `/CPU s`: for each second of CPU time that callers, gateway and agent take together, which is what limits the
 //!   throughput of a machine that does nothing else; it decides;

@@ -1,7 +1,8 @@
 //! Whether a byte costs the same in long answers as in short ones: nothing is read twice as an answer grows.
 //!
 //! Each kind of answer is measured at 1, 4 and 16 times a length; a row says what each byte (or event) between that
-//! length and twice of it takes. Where something were read again from the start, the longest would take 16 times as much.
+//! length and twice of it takes. Where something were read again from the start, the longest would take 16 times as
+//! much.
 
 use a2a_guard::{Binding, TerminalStateLayer};
 use a2a_guard_compare::{
@@ -17,7 +18,8 @@ use crate::{agent, kit::Kit, row::Row, text};
 /// Wide enough for what is done now and then (a list that doubles), far from what reading twice would take.
 const BAND: f64 = 0.10;
 
-/// Instructions that the dearest may take besides: where a KiB takes but 400 of them, a list that doubles is more than a tenth.
+/// Instructions that the dearest may take besides: where a KiB takes but 400 of them, a list that doubles is more than
+/// a tenth.
 const BESIDES: f64 = 32.0;
 
 const TIMES: [usize; 3] = [1, 4, 16];

@@ -7,8 +7,8 @@
 //! The counts are compared with `baseline/instructions.tsv`, which is bound to what they depend on: the compiler, the
 //! C library (its allocator, its memcpy) and the processor's features. Elsewhere they are printed, and not judged.
 //!
-//! * `--check`: exit 1 if a row is further from its baseline than [`baseline::BAND`], or not in it, or a stream does not
-//!   stay [flat](flat);
+//! * `--check`: exit 1 if a row is further from its baseline than [`baseline::BAND`], or not in it, or a stream does
+//!   not stay [flat](flat);
 //! * `--update`: write the baseline (of all rows) anew;
 //! * any other word: only the rows with that word in their name.
 //!

@@ -1,5 +1,5 @@
-//! Services, futures and bodies are small: they are moved with each call, and held by each call in flight. Services may remember
-//! the last card and place, so that a hit compares with what lies in the handle.
+//! Services, futures and bodies are small: they are moved with each call, and held by each call in flight. Services may
+//! remember the last card and place, so that a hit compares with what lies in the handle.
 
 use a2a_guard::{CallBody, CallLayer, ProbeCacheLayer, RefusalResponseLayer, TerminalStateLayer};
 use a2a_guard_compare::peer::{Answer, Answering, Peer};

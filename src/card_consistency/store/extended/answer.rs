@@ -73,9 +73,9 @@ impl Inner {
         Ok((parts, keep))
     }
 
-    /// How long it stands in. It is for the session, or until the card's version changes (§3.1.11), and like all cards at
-    /// most for the store's `max_age`. What an answer over HTTP+JSON says about being kept counts; over JSON-RPC and gRPC it
-    /// would say it of the answer to a POST.
+    /// How long it stands in. It is for the session, or until the card's version changes (§3.1.11), and like all cards
+    /// at most for the store's `max_age`. What an answer over HTTP+JSON says about being kept counts; over JSON-RPC
+    /// and gRPC it would say it of the answer to a POST.
     fn lifetime(&self, call: &ExtendedCall, headers: &HeaderMap, sent: Millis) -> (Duration, bool) {
         let max = self.settings.max_age;
         if call.binding != Binding::HttpJson {
@@ -119,7 +119,8 @@ pub(super) fn is_none_there(kind: A2aError) -> bool {
     matches!(kind, A2aError::ExtendedAgentCardNotConfigured | A2aError::UnsupportedOperation | A2aError::MethodNotFound)
 }
 
-/// The card in a JSON-RPC answer to the question with the id 1, as its bytes stand there. Some servers turn ids into text.
+/// The card in a JSON-RPC answer to the question with the id 1, as its bytes stand there. Some servers turn ids into
+/// text.
 pub(super) fn result_of(bytes: &Bytes) -> Option<Bytes> {
     let envelope: Envelope<'_> = serde_json::from_slice(bytes).ok()?;
     let id = envelope.id?;

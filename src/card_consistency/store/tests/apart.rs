@@ -1,5 +1,5 @@
-//! Whatever an agent answers, whoever lets go of what, and whatever is thrown away meanwhile: nobody gets a card that was
-//! shown to somebody else, and nothing is left under way.
+//! Whatever an agent answers, whoever lets go of what, and whatever is thrown away meanwhile: nobody gets a card that
+//! was shown to somebody else, and nothing is left under way.
 
 use super::*;
 use crate::call::ProtocolVersion;
@@ -27,7 +27,8 @@ pub(super) const TENANTS: [&str; 3] = ["acme", "bolt", "corp"];
 pub(super) const CALLERS: [Option<&str>; 4] = [None, Some("one"), Some("two"), Some("three")];
 const VERSIONS: [ProtocolVersion; 2] = [ProtocolVersion::V1_0, ProtocolVersion::V0_3];
 
-/// Answers as it likes. Cards are named by what was asked: tenant, credential, and the version where it says that it counts.
+/// Answers as it likes. Cards are named by what was asked: tenant, credential, and the version where it says that it
+/// counts.
 fn answer(seen: &Seen, chance: &mut Chance) -> Reply {
     let tenant = seen.header("x-tenant").unwrap_or("-");
     let caller = seen.header("authorization");

@@ -14,7 +14,8 @@ fn versioned(name: &str, version: u64, extends: bool) -> String {
     card.replace(r#""streaming":true"#, &format!(r#""streaming":true,"extendedAgentCard":{extends}"#))
 }
 
-/// Public cards are named `public`, extended ones by tenant and credential. The version that they state goes up at times.
+/// Public cards are named `public`, extended ones by tenant and credential. The version that they state goes up at
+/// times.
 fn answer(seen: &Seen, chance: &mut Chance) -> Reply {
     let version = chance.below(2);
     let reply = if seen.uri == EXTENDED {

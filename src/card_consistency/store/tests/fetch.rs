@@ -61,7 +61,8 @@ async fn only_a_missing_card_sends_the_search_on() {
     }
 }
 
-/// Seen of agents behind an authentication that answers every unknown path with 400, and of sites that have a page for each.
+/// Seen of agents behind an authentication that answers every unknown path with 400, and of sites that have a page for
+/// each.
 #[tokio::test(start_paused = true)]
 async fn what_says_nothing_below_the_agents_path_sends_it_on_too() {
     fn page() -> Reply {

@@ -1,7 +1,7 @@
 //! What RFC 9111 says of keeping an answer, clause by clause, held against the whole store.
 //!
-//! A client's cache: what is said to shared ones alone is not said to it. Lifetimes end with 300 s, whatever is said, and are
-//! 60 s where nothing is.
+//! A client's cache: what is said to shared ones alone is not said to it. Lifetimes end with 300 s, whatever is said,
+//! and are 60 s where nothing is.
 
 use std::{sync::LazyLock, time::SystemTime};
 
@@ -178,8 +178,8 @@ async fn how_long_an_answer_is_fresh_by_several_fields() {
     }
 }
 
-/// What a 304 makes of a card that came with the first fields, 10 s old: for how long it is used from then on, and `None`
-/// where the card is asked for once more, for the 304 is about another one.
+/// What a 304 makes of a card that came with the first fields, 10 s old: for how long it is used from then on, and
+/// `None` where the card is asked for once more, for the 304 is about another one.
 async fn renewed(first: Fields, then: Fields) -> Option<u64> {
     let first = with(Reply::card("a"), [cache_control("max-age=10"), first].concat());
     let agent = Agent::script([first, with(Reply::status(304), then), Reply::card("b")]);

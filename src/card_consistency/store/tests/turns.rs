@@ -48,7 +48,8 @@ async fn who_hangs_leaves_places_to_others() {
     }
 }
 
-/// Nor do several. Who has many cards to fetch takes them one after the other, where there is no more than one place left.
+/// Nor do several. Who has many cards to fetch takes them one after the other, where there is no more than one place
+/// left.
 #[tokio::test(start_paused = true)]
 async fn however_many_hang_a_place_is_left_to_whoever_has_none() {
     const HANGING: usize = 10;

@@ -20,8 +20,8 @@ use crate::{
 };
 
 impl<S> Run<S> {
-    /// Tests a candidate, once for all calls that come together: the others wait for what comes of it, also if the one that
-    /// wanted it first does no longer. What went wrong for the caller's own reasons is that caller's alone.
+    /// Tests a candidate, once for all calls that come together: the others wait for what comes of it, also if the one
+    /// that wanted it first does no longer. What went wrong for the caller's own reasons is that caller's alone.
     pub(super) async fn test<B, P>(
         &mut self,
         candidate: &Candidate,

@@ -80,8 +80,8 @@ impl Session<'_> {
         self.carry(&server, &mut heard).await
     }
 
-    /// The server may have lost what it held, and what was told last may not have come to it: all that was counted here is
-    /// told. Telling it again does no harm. Then what stands is read.
+    /// The server may have lost what it held, and what was told last may not have come to it: all that was counted here
+    /// is told. Telling it again does no harm. Then what stands is read.
     async fn catch_up(&mut self, server: &Server) -> Result<(), Ended> {
         // Only that something is to be forgotten would not be told with all the rest; and before that is read again.
         let mut waiting = std::mem::take(&mut self.in_flight);

@@ -1,6 +1,6 @@
 //! The messages that make up an Agent Card: `specification/a2a.proto` of A2A 1.0.0 (package `lf.a2a.v1`) and
-//! `specification/grpc/a2a.proto` of 0.3.0 (package `a2a.v1`). What stands in a message is read by it, and what a signature
-//! is about is told by it.
+//! `specification/grpc/a2a.proto` of 0.3.0 (package `a2a.v1`). What stands in a message is read by it, and what a
+//! signature is about is told by it.
 
 /// What a field holds.
 #[derive(Clone, Copy, Debug)]
@@ -43,7 +43,8 @@ pub(crate) struct Field {
 }
 
 impl Field {
-    /// Whether it is there with its default where the wire has nothing of it: only messages are seen to be absent there.
+    /// Whether it is there with its default where the wire has nothing of it: only messages are seen to be absent
+    /// there.
     pub(super) fn is_filled_in(&self) -> bool {
         self.presence == Presence::Required && !matches!(self.kind, Message(_))
     }

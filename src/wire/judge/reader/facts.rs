@@ -30,8 +30,8 @@ impl Reader {
         }
     }
 
-    /// Members of the result itself come before those of an object in it or around it, in whatever order they stand. As long as there is no such
-    /// member, the other one's is what is known.
+    /// Members of the result itself come before those of an object in it or around it, in whatever order they stand. As
+    /// long as there is no such member, the other one's is what is known.
     fn counts(&self, member: Member, is_inner: bool) -> bool {
         let bare = self.notes.bare;
         let is_id = matches!(member, Member::Id | Member::TaskId);

@@ -83,7 +83,8 @@ fn the_id_has_to_be_the_requests() {
     }
 }
 
-/// Without an id, or with one that is accepted although it is not quite right, what another request gets is another matter.
+/// Without an id, or with one that is accepted although it is not quite right, what another request gets is another
+/// matter.
 #[test]
 fn only_an_answer_with_the_requests_own_id_is_learnt() {
     for (document, id) in [
@@ -264,7 +265,8 @@ fn what_was_worth_it_is_learnt_as_often_as_before() {
     }
 }
 
-/// Calls at once may bring what is alike, each before it was learnt of the other; and what is known may have another call's id.
+/// Calls at once may bring what is alike, each before it was learnt of the other; and what is known may have another
+/// call's id.
 #[test]
 fn what_is_known_takes_no_other_place() {
     let mut answers = taught(SEND, &answer("1", "t-1", "c", "x", "7"), &number(1));

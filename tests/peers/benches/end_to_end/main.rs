@@ -1,9 +1,9 @@
 //! What the layers cost end to end: `cargo bench -p a2a-guard-peers --bench end_to_end`.
 //!
 //! The same calls over loopback sockets, over HTTP/1.1 and HTTP/2 and by 1 and 16 connections: by hyper-util's client
-//! alone, by the same client with a `Guard` around it (card, probes, terminal state), by the official Rust client, and by
-//! `a2a-protocol-client`. The agent is a process of its own; the callers share one thread of this one, and each has its
-//! own connection. Batches take turns; figures are medians over batches, ratios are of batches of the same turn.
+//! alone, by the same client with a `Guard` around it (card, probes, terminal state), by the official Rust client, and
+//! by `a2a-protocol-client`. The agent is a process of its own; the callers share one thread of this one, and each has
+//! its own connection. Batches take turns; figures are medians over batches, ratios are of batches of the same turn.
 //!
 //! * `/s`: calls (or events) by the clock;
 //! * `/CPU s`: the same for each second of CPU time that callers and agent take together, which is what limits the

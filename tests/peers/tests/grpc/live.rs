@@ -16,10 +16,11 @@ use tonic_types::StatusExt;
 
 use crate::{channel, guarded, send};
 
-/// The bound under test. What the server says at once has to come within it, on a machine that stands still for a while.
+/// The bound under test. What the server says at once has to come within it, on a machine that stands still for a
+/// while.
 const BOUND: Duration = Duration::from_secs(1);
-/// What a call may take beyond its bound, on a machine that does other things too. That is less than all its other bounds: it
-/// was none of them that ended it.
+/// What a call may take beyond its bound, on a machine that does other things too. That is less than all its other
+/// bounds: it was none of them that ended it.
 const SLACK: Duration = Duration::from_secs(10);
 /// All others.
 const LONG: Duration = Duration::from_secs(30);

@@ -1,4 +1,5 @@
-//! Middleware between a generated client and the layers writes the path anew, as a mesh does that routes by its own names.
+//! Middleware between a generated client and the layers writes the path anew, as a mesh does that routes by its own
+//! names.
 
 use a2a_guard::{Operation, Outcome, ProtocolVersion};
 use a2a_pb::proto::a2a_service_client::A2aServiceClient;

@@ -1,5 +1,5 @@
-//! Whatever the peer typed, a caller sees it through the layers as it would have seen it without: code, message, details
-//! and metadata. One scripted peer answers each row twice, and its two answers are held against each other.
+//! Whatever the peer typed, a caller sees it through the layers as it would have seen it without: code, message,
+//! details and metadata. One scripted peer answers each row twice, and its two answers are held against each other.
 
 use a2a_pb::proto::a2a_service_client::A2aServiceClient;
 use a2a_pb::proto::stream_response::Payload;
@@ -199,8 +199,8 @@ fn rows() -> Vec<Row> {
     rows
 }
 
-/// Refusals that stand where none should: behind half a message or several, beside another status, under another status of
-/// HTTP, in a head that goes on.
+/// Refusals that stand where none should: behind half a message or several, beside another status, under another status
+/// of HTTP, in a head that goes on.
 fn odd_rows() -> Vec<Row> {
     let answer = encoded(&SendMessageResponse { payload: Some(send_message_response::Payload::Task(working())) });
     let no = |script: Script| script.status(9, "no").trailer("x-trailer", "t");

@@ -25,7 +25,8 @@ fn event(state: TaskState) -> Vec<u8> {
     StreamResponse { payload: Some(Payload::Task(task(state))) }.encode_to_vec()
 }
 
-/// tonic reads the error of every answer before it looks whether there is one, and panics at details that are no base64.
+/// tonic reads the error of every answer before it looks whether there is one, and panics at details that are no
+/// base64.
 #[tokio::test]
 async fn a_success_is_one_whatever_it_says_of_an_error() {
     for (name, value) in [
@@ -51,8 +52,8 @@ async fn a_success_is_one_whatever_it_says_of_an_error() {
     }
 }
 
-/// tonic takes a status in the head for the last word, and does not look at trailers behind it: a failure that is told in
-/// those would look like a good end.
+/// tonic takes a status in the head for the last word, and does not look at trailers behind it: a failure that is told
+/// in those would look like a good end.
 #[tokio::test]
 async fn a_rendered_failure_is_seen_behind_a_head_that_says_all_is_well() {
     let cut = Script::grpc().header("grpc-status", "0").message(event(TaskState::Working));

@@ -23,8 +23,8 @@ use crate::tap::{FromSocket, Tap};
 /// What every call ends by, whatever it is under test for.
 const LONG: Duration = Duration::from_secs(30);
 
-/// What a call may take beyond its bound, on a machine that does other things too. That is less than its other bounds: it
-/// was not one of them that ended it.
+/// What a call may take beyond its bound, on a machine that does other things too. That is less than its other bounds:
+/// it was not one of them that ended it.
 const SLACK: Duration = Duration::from_secs(10);
 
 /// A server, and the binding over which it is called.

@@ -71,7 +71,8 @@ async fn one_fetch_for_all(binding: Binding) {
     assert_eq!((store.stats().searches, cards.requests().len()), (1, 2));
 }
 
-/// The server writes an ETag of the card's version, and answers with all of it whatever it is asked: no 304 to count on.
+/// The server writes an ETag of the card's version, and answers with all of it whatever it is asked: no 304 to count
+/// on.
 async fn asked_for_again_with_its_etag(binding: Binding) {
     let peer = Peer::full(binding).await;
     let age = Duration::from_millis(1_500);

@@ -22,8 +22,8 @@ over_both_bindings! {
     a_stream_that_ends_too_early
 }
 
-/// The bound under test; all others are half a minute or their defaults, whichever is less. What the server says at once has
-/// to come within it, on a machine that stands still for a while.
+/// The bound under test; all others are half a minute or their defaults, whichever is less. What the server says at
+/// once has to come within it, on a machine that stands still for a while.
 const BOUND: Duration = Duration::from_secs(1);
 
 fn expect_working(error: &CallError) {

@@ -47,7 +47,8 @@ pub(crate) async fn section(server: Sdk, clients: &[Client], judge: &mut Judge<'
     Ok(())
 }
 
-/// How calls ended, by outcome and class. Of timeouts the class depends on whether the server sent a head before it hung.
+/// How calls ended, by outcome and class. Of timeouts the class depends on whether the server sent a head before it
+/// hung.
 type Counts = BTreeMap<String, u64>;
 
 async fn outcomes(gateway: &Gateway) -> Result<Counts, String> {

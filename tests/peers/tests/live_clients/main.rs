@@ -1,6 +1,6 @@
-//! Clients of the SDKs, unmodified, through the example `egress_gateway`: what is good is what it is without the gateway,
-//! and what is not is an error of the SDK's own. In front of an agent that misbehaves as it is told, and of the SDKs'
-//! servers, over HTTP and over gRPC.
+//! Clients of the SDKs, unmodified, through the example `egress_gateway`: what is good is what it is without the
+//! gateway, and what is not is an error of the SDK's own. In front of an agent that misbehaves as it is told, and of
+//! the SDKs' servers, over HTTP and over gRPC.
 //!
 //! ```sh
 //! tests/peers/servers/setup.sh
@@ -8,8 +8,8 @@
 //! cargo test -p a2a-guard-peers --test live_clients
 //! ```
 //!
-//! Prints one table, and fails if a cell in it is not as it must be. `-- --allow-missing` does without the SDKs that are
-//! not installed, and says so.
+//! Prints one table, and fails if a cell in it is not as it must be. `-- --allow-missing` does without the SDKs that
+//! are not installed, and says so.
 
 #[allow(dead_code, reason = "shared with others that use more of it")]
 #[path = "../../../egress_gateway/agent.rs"]

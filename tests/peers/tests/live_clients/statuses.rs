@@ -1,4 +1,5 @@
-//! Refusals of gRPC servers, as the client that tonic generated has them: the whole status, to its details and metadata.
+//! Refusals of gRPC servers, as the client that tonic generated has them: the whole status, to its details and
+//! metadata.
 
 use std::collections::{BTreeMap, HashMap};
 use std::net::SocketAddr;

@@ -1,4 +1,5 @@
-//! The caller: the whole guard around each of its clients. It repeats what may safely be repeated, and now and then gives up.
+//! The caller: the whole guard around each of its clients. It repeats what may safely be repeated, and now and then
+//! gives up.
 
 use std::time::Duration;
 

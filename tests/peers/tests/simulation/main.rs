@@ -1,16 +1,17 @@
-//! A caller, a host of cards, a gateway and three agents over a simulated network that is cut, held up, slowed, muted and loses
-//! what it carries, while connections are reset and hosts crash and come back. The calls are of every binding, in both
-//! versions, unary and streamed. Whatever happens, in every one of many runs:
+//! A caller, a host of cards, a gateway and three agents over a simulated network that is cut, held up, slowed, muted
+//! and loses what it carries, while connections are reset and hosts crash and come back. The calls are of every
+//! binding, in both versions, unary and streamed. Whatever happens, in every one of many runs:
 //!
-//! - each call ends within its bound, in simulated time, and its observer is told of it exactly once, as its caller saw it
-//!   end; the gateway's own calls too;
-//! - it ends as the network let it: in success where nothing stood in the way, else in success or in a class that stands for
-//!   a network's faults, and never in one that blames an agent that did nothing wrong. Where the gateway failed, its refusal
-//!   names a class of that kind;
+//! - each call ends within its bound, in simulated time, and its observer is told of it exactly once, as its caller saw
+//!   it end; the gateway's own calls too;
+//! - it ends as the network let it: in success where nothing stood in the way, else in success or in a class that
+//!   stands for a network's faults, and never in one that blames an agent that did nothing wrong. Where the gateway
+//!   failed, its refusal names a class of that kind;
 //! - it succeeds only if its agent did complete it, and with all its bytes;
 //! - no message is worked on twice, though each call that may be repeated safely is repeated.
 //!
-//! What goes wrong and when, and how long each message takes, comes of a run's seed. `SIMULATION_SEEDS=7..8` runs one alone.
+//! What goes wrong and when, and how long each message takes, comes of a run's seed. `SIMULATION_SEEDS=7..8` runs one
+//! alone.
 
 mod agent;
 mod answers;
