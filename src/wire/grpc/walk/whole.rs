@@ -4,7 +4,7 @@ use super::{CUT, DEEP, DEPTH, PAST_END, Reader, Scope, TYPE, Take, fixed, number
 use crate::wire::grpc::group::Groups;
 use crate::wire::grpc::varint::{Malformed, Varint};
 
-/// Walks one message that is there whole, as [`Walk`] would: the usual case, and the fast one.
+/// Walks one message that is there whole, as [`Walk`](super::Walk) would: the usual case, and the fast one.
 #[inline]
 pub(in crate::wire::grpc) fn walk_whole<R>(message: &[u8], reader: &mut R) -> Result<(), Malformed>
 where
