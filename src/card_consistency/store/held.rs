@@ -238,6 +238,7 @@ impl HeldCard {
 
     /// Whether a refusal contradicted it since it was fetched.
     #[must_use]
+    #[inline]
     pub fn is_distrusted(&self) -> bool {
         self.distrusted.load(Ordering::Relaxed)
     }
