@@ -51,8 +51,8 @@ fn none_has_grown() {
         ("CardConsistencyLayer", below(cards().layer(peer())), [40, 192, 32]),
         ("ProbeCacheLayer", below(probes.layer(peer())), [48, 184, 48]),
         ("TerminalStateLayer", below(ending.layer(peer())), [48, 144, 40]),
-        ("Guard", outer(guard::whole().layer(peer())), [168, 288, 120]),
-        ("RenderedGuard", outer(guard::whole().rendered().layer(peer())), [192, 312, 160]),
+        ("Guard", outer(guard::whole().layer(peer())), [168, 296, 120]),
+        ("RenderedGuard", outer(guard::whole().rendered().layer(peer())), [192, 320, 160]),
     ];
     println!("bytes of service, future (with {} of the client's) and body", size_of::<Answering<Full<Bytes>>>());
     let mut grown = Vec::new();
