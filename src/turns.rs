@@ -9,10 +9,8 @@ use std::{
     task::Poll,
 };
 
-use http::Uri;
+use http::{Uri, uri::Scheme};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-
-use crate::words::default_port;
 
 /// So many origins are remembered that nobody waits for any longer, before they are looked through.
 const FORGOTTEN_AT: usize = 64;
@@ -106,7 +104,8 @@ impl Turns {
 
 /// Host and port: one server is one, by whatever scheme.
 fn name(target: &Uri) -> String {
-    let port = target.port_u16().unwrap_or_else(|| default_port(target));
+    let default = if target.scheme() == Some(&Scheme::HTTPS) { 443 } else { 80 };
+    let port = target.port_u16().unwrap_or(default);
     format!("{}:{port}", target.host().unwrap_or_default().to_ascii_lowercase())
 }
 

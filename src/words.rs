@@ -124,11 +124,6 @@ pub(crate) fn host_and_port(authority: &str) -> (&str, Option<u16>) {
     (authority, None)
 }
 
-/// The port of a URI that names none.
-pub(crate) fn default_port(uri: &Uri) -> u16 {
-    if uri.scheme_str() == Some("http") { 80 } else { 443 }
-}
-
 /// Whether an `@` is among the bytes, eight of which are looked at in one go.
 #[inline]
 fn has_at_sign(bytes: &[u8]) -> bool {

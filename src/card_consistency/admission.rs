@@ -3,7 +3,6 @@ use http::Uri;
 use crate::{
     call::{Binding, Call, Capability, Shape},
     error::CardFailure,
-    words::default_port,
 };
 
 /// Which shapes a capability admits, at one target or at all targets. It narrows what the card declares; without an
@@ -76,6 +75,10 @@ impl Admission {
         let bindings = self.bindings.iter().flatten().map(|binding| binding.as_str().to_owned());
         bindings.chain(self.media_types.iter().flatten().map(|media| media.to_string())).collect()
     }
+}
+
+fn default_port(uri: &Uri) -> u16 {
+    if uri.scheme_str() == Some("http") { 80 } else { 443 }
 }
 
 /// Refuses a shape that what is registered for its capability does not admit.
