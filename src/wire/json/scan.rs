@@ -7,14 +7,20 @@
 use super::blocks::Blocks;
 use super::skim::{self, skim};
 use super::space::next_byte;
-use super::{JsonFlaw, JsonKind, JsonScanner, JsonVisitor, KEY_MAX, Literal, Scope, Slot, State};
+use super::{INTEREST, JsonFlaw, JsonKind, JsonScanner, JsonVisitor, KEY_MAX, Literal, Scope, Slot, State};
 use super::{nesting, number};
 use crate::wire::text::SmallText;
+
+/// So many bytes, about, have the tokens for which skimming begins to pay.
+pub(super) const WORTH_SKIMMING: usize = 64;
 
 impl JsonScanner {
     pub(super) fn scan<V: JsonVisitor>(&mut self, bytes: &[u8], visitor: &mut V) -> Result<(), JsonFlaw> {
         let mut blocks = Blocks::new(bytes);
         let mut at = 0;
+        // Where a cut went through what is skimmed, and enough came since to be worth the change. Once: where things are
+        // odd, it is not to be left and entered again for each of them.
+        let mut skims_on = bytes.len() >= WORTH_SKIMMING && self.may_skim_on();
         'resume: loop {
             match self.resume(bytes, at, &mut blocks, visitor)? {
                 Some(next) => at = next,
@@ -25,6 +31,17 @@ impl JsonScanner {
                 let mut key_is_due = false;
                 if value_is_due {
                     match next_byte(bytes, &mut at) {
+                        // What had to be read first may have closed it all.
+                        _ if skims_on && self.may_skim_on() => {
+                            skims_on = false;
+                            let open = self.hand_over();
+                            let skimmed = skim(bytes, at, open, &mut blocks);
+                            at = skimmed.at;
+                            if skimmed.open != 1 {
+                                self.take_over(skimmed.state, skimmed.open);
+                                continue 'resume;
+                            }
+                        }
                         b'"' => {
                             let end = blocks.next_special(at + 1);
                             if bytes.get(end) == Some(&b'"') {
@@ -40,7 +57,7 @@ impl JsonScanner {
                             }
                         }
                         b'{' | b'[' if self.may_skim() => {
-                            let skimmed = skim(bytes, at, &mut blocks);
+                            let skimmed = skim(bytes, at, 1, &mut blocks);
                             at = skimmed.at;
                             if skimmed.open != 1 {
                                 self.take_over(skimmed.state, skimmed.open);
@@ -159,6 +176,25 @@ impl JsonScanner {
     /// Is the value that is due of no interest, and its nesting sure to be allowed?
     fn may_skim(&self) -> bool {
         self.slot == Slot::IGNORED && self.nesting.depth() + skim::DEPTH <= nesting::MAX_DEPTH
+    }
+
+    /// Is it inside of what is of no interest, and could that have been skimmed from its beginning?
+    fn may_skim_on(&self) -> bool {
+        const { assert!(INTEREST + skim::DEPTH <= nesting::MAX_DEPTH, "all that is skimmed is allowed") }
+        let ignored = self.nesting.depth() - self.interest;
+        (1..=skim::DEPTH).contains(&ignored)
+    }
+
+    /// Gives up the containers that are of no interest to who skims them, as bits behind a leading one.
+    fn hand_over(&mut self) -> u64 {
+        let ignored = self.nesting.depth() - self.interest;
+        let mut open = 1 << ignored;
+        for place in 0..ignored {
+            open |= u64::from(self.nesting.in_object()) << place;
+            self.nesting.pop();
+        }
+        self.told = !self.nesting.is_empty();
+        open
     }
 
     /// Goes on inside of what skimming left open.

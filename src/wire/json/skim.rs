@@ -18,8 +18,7 @@ pub(super) struct Skim {
     pub(super) at: usize,
     /// What is due there.
     pub(super) state: State,
-    /// The containers that were opened and not closed, as bits behind a leading one: set for an object. The innermost
-    /// is the lowest.
+    /// The containers that are open, as bits behind a leading one: set for an object. The innermost is the lowest.
     pub(super) open: u64,
 }
 
@@ -28,12 +27,11 @@ const THREE: u32 = 0x00ff_ffff;
 const KEY_THEN_STRING: u32 = u32::from_le_bytes(*b"\":\"\0");
 const STRING_THEN_KEY: u32 = u32::from_le_bytes(*b"\",\"\0");
 
-/// Skims the object or array at `at`.
+/// Skims the object or array at `at`, or from the value at `at` on what lies around it: `open`, as in [`Skim`].
 #[inline(never)]
-pub(super) fn skim(bytes: &[u8], mut at: usize, shared: &mut Blocks<'_>) -> Skim {
+pub(super) fn skim(bytes: &[u8], mut at: usize, mut open: u64, shared: &mut Blocks<'_>) -> Skim {
     // A copy of its own can stay in registers.
     let mut blocks = *shared;
-    let mut open = 1_u64;
     let state = 'stop: loop {
         // A value begins at `at`. Of a string, key or not, `end` is the first special byte behind its opening quote:
         // its end, if it is a plain one.

@@ -1,6 +1,7 @@
 use proptest::prelude::*;
 use serde::de::IgnoredAny;
 
+use super::scan::WORTH_SKIMMING;
 use super::*;
 
 /// Is interested in everything, and notes it all.
@@ -42,6 +43,34 @@ impl JsonVisitor for Deaf {
     fn scalar(&mut self, slot: Slot, _: JsonKind, _: &[u8], _: bool) {
         assert_eq!(slot, Slot::ROOT);
     }
+}
+
+/// Is interested in members whose names begin with `x`, and notes those.
+#[derive(Debug, Default, PartialEq)]
+struct Choosy(Recorder);
+
+impl JsonVisitor for Choosy {
+    fn key(&mut self, scope: Scope, key: &[u8]) -> Slot {
+        if key.starts_with(b"x") { self.0.key(scope, key) } else { Slot::IGNORED }
+    }
+
+    fn begin(&mut self, slot: Slot, kind: JsonKind) -> Scope {
+        self.0.begin(slot, kind)
+    }
+
+    fn scalar(&mut self, slot: Slot, kind: JsonKind, text: &[u8], cut: bool) {
+        self.0.scalar(slot, kind, text, cut);
+    }
+}
+
+fn chosen<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> (Choosy, Result<(), JsonFlaw>) {
+    let mut scanner = JsonScanner::new();
+    let mut choosy = Choosy::default();
+    for piece in pieces {
+        let _ = scanner.feed(piece, &mut choosy);
+    }
+    let result = scanner.finish(&mut choosy);
+    (choosy, result)
 }
 
 fn skimmed<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Result<(), JsonFlaw> {
@@ -180,6 +209,38 @@ fn documents_and_flaws() {
 }
 
 #[test]
+fn what_is_skimmed_goes_on_behind_a_cut() {
+    let records = r#"{"id": 1204, "at":[-0.5e3,[],{}, {"t":"no\u00e9","n":[true,[null,{"k":"v"}]]}],"name":"a b c"}"#;
+    let all = [records; 4].join(",");
+    let text = format!(r#"{{"x1":{{"records":[{all}],"x2":"two","x3":[{records}]}},"z":[[{all}]],"x4":5}}"#);
+    let whole = chosen([text.as_bytes()]);
+    assert_eq!(whole.1, Ok(()));
+    assert_eq!(whole.0.0.0.last().unwrap(), "2 Number 5 false");
+    for place in 0..=text.len() {
+        let (one, two) = text.as_bytes().split_at(place);
+        assert_eq!(whole, chosen([one, two]), "cut at {place}");
+        assert_eq!(Ok(()), skimmed([one, two]), "cut at {place}");
+    }
+    for size in 1..=text.len() {
+        assert_eq!(whole, chosen(text.as_bytes().chunks(size)), "in pieces of {size}");
+    }
+
+    let mut damaged = text.into_bytes();
+    for place in 0..damaged.len() {
+        let was = damaged[place];
+        for byte in *b"\"\\{}[],:0- " {
+            damaged[place] = byte;
+            let whole = chosen([&damaged[..]]);
+            assert_eq!(whole.1.is_ok(), is_json(&damaged), "{byte} at {place}");
+            for size in [WORTH_SKIMMING, 97, 331] {
+                assert_eq!(whole, chosen(damaged.chunks(size)), "{byte} at {place}, in pieces of {size}");
+            }
+        }
+        damaged[place] = was;
+    }
+}
+
+#[test]
 fn nesting_is_bounded() {
     let nested = |depth: usize| {
         let mut text = b"{\"a\":".repeat(depth);
@@ -195,11 +256,15 @@ fn nesting_is_bounded() {
         let mixed = ["[0,{\"a\":".repeat(pairs), "1".into(), "}]".repeat(pairs)].concat();
         let expected = if pairs > 128 { Err(JsonFlaw::Depth) } else { Ok(()) };
         assert_eq!(skimmed([mixed.as_bytes()]), expected, "{depth}");
-        assert_eq!(skimmed(mixed.as_bytes().chunks(11)), expected, "{depth}");
+        for size in [11, 100, 257] {
+            assert_eq!(skimmed(mixed.as_bytes().chunks(size)), expected, "{depth}, {size}");
+        }
         let whole = nested(depth);
         let expected = if depth > 256 { Err(JsonFlaw::Depth) } else { Ok(()) };
         assert_eq!(skimmed([&whole[..]]), expected, "{depth}");
-        assert_eq!(skimmed(whole.chunks(7)), expected, "{depth}");
+        for size in [7, 64, 150, 321] {
+            assert_eq!(skimmed(whole.chunks(size)), expected, "{depth}, {size}");
+        }
         let cut = &whole[..whole.len() - 1];
         assert!(skimmed([cut]).is_err(), "{depth}");
     }
@@ -411,6 +476,7 @@ proptest! {
         prop_assert_eq!(whole.1.is_ok(), is_json(&text), "{:?}", whole.1);
         prop_assert_eq!(whole.1, skimmed([&text[..]]));
         let pieces = cut(&text, &places);
+        prop_assert_eq!(chosen([&text[..]]), chosen(pieces.iter().map(Vec::as_slice)));
         prop_assert_eq!(whole.1, skimmed(pieces.iter().map(Vec::as_slice)));
         prop_assert_eq!(whole, read(pieces.iter().map(Vec::as_slice)));
     }
