@@ -1,6 +1,6 @@
 //! The clients that are compared: each with a connection of its own.
 
-use std::{fmt::Debug, net::SocketAddr};
+use std::{fmt::Debug, net::SocketAddr, pin::pin, time::Duration};
 
 use a2a::{Message, Part, Role, SendMessageRequest, SendMessageResponse};
 use a2a_client::{A2AClient, jsonrpc::JsonRpcTransport};
@@ -19,23 +19,29 @@ use hyper_util::{
     rt::TokioExecutor,
 };
 use tower::{Layer, Service, ServiceExt};
+use tower_http::timeout::ResponseBodyTimeout;
 
 use crate::agent::EVENTS;
+
+/// Of what a stack of timeouts bounds.
+const BOUND: Duration = Duration::from_secs(30);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Bare,
+    Timed,
     Guarded,
     Official,
     Protocol,
 }
 
 impl Kind {
-    pub(crate) const ALL: [Self; 4] = [Self::Bare, Self::Guarded, Self::Official, Self::Protocol];
+    pub(crate) const ALL: [Self; 5] = [Self::Bare, Self::Timed, Self::Guarded, Self::Official, Self::Protocol];
 
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Bare => "hyper-util",
+            Self::Timed => "the same, tower-http",
             Self::Guarded => "the same, guarded",
             Self::Official => "a2a-client-lf",
             Self::Protocol => "a2a-protocol-client",
@@ -44,10 +50,12 @@ impl Kind {
 }
 
 type Hyper<B> = Client<HttpConnector, B>;
+type Timed = tower::timeout::Timeout<ResponseBodyTimeout<Hyper<Full<Bytes>>>>;
 type Guarded = <Guard<(), GuardCards, GuardProbes> as Layer<Hyper<CallBody<Full<Bytes>>>>>::Service;
 
 pub(crate) enum Caller {
     Bare(Hyper<Full<Bytes>>, Asked),
+    Timed(Timed, Asked),
     Guarded(Box<Guarded>, Asked),
     Official(Box<A2AClient<JsonRpcTransport>>, SendMessageRequest),
     Protocol(Box<a2a_protocol_client::A2aClient>, Box<a2a_protocol_types::MessageSendParams>),
@@ -59,6 +67,10 @@ impl Caller {
         let at = format!("http://{agent}/rpc");
         Some(match kind {
             Kind::Bare => Self::Bare(hyper(http2), Asked::new(&at)),
+            Kind::Timed => {
+                let bodies = ResponseBodyTimeout::new(hyper(http2), BOUND);
+                Self::Timed(tower::timeout::Timeout::new(bodies, BOUND), Asked::new(&at))
+            }
             Kind::Guarded => {
                 let client = hyper(http2);
                 let probes = ProbeCacheLayer::builder(client.clone()).build().expect("a layer");
@@ -97,6 +109,10 @@ impl Caller {
     pub(crate) async fn unary(&mut self) {
         match self {
             Self::Bare(client, asked) => read(client.request(asked.request("SendMessage")).await).await,
+            Self::Timed(client, asked) => {
+                let ready = client.ready().await.expect("a client");
+                read(ready.call(asked.request("SendMessage")).await).await;
+            }
             Self::Guarded(client, asked) => {
                 let ready = client.ready().await.expect("a client");
                 read(ready.call(asked.request("SendMessage")).await).await;
@@ -116,6 +132,10 @@ impl Caller {
     pub(crate) async fn stream(&mut self) {
         match self {
             Self::Bare(client, asked) => read(client.request(asked.request("SendStreamingMessage")).await).await,
+            Self::Timed(client, asked) => {
+                let ready = client.ready().await.expect("a client");
+                read(ready.call(asked.request("SendStreamingMessage")).await).await;
+            }
             Self::Guarded(client, asked) => {
                 let ready = client.ready().await.expect("a client");
                 read(ready.call(asked.request("SendStreamingMessage")).await).await;
@@ -184,12 +204,12 @@ const END: usize = 128;
 /// Reads and drops the body, whose end tells that it is complete.
 async fn read<B, E>(response: Result<Response<B>, E>)
 where
-    B: Body<Data = Bytes, Error: Debug> + Unpin,
+    B: Body<Data = Bytes, Error: Debug>,
     E: Debug,
 {
     let response = response.expect("a response");
     assert_eq!(response.status(), 200);
-    let mut body = response.into_body();
+    let mut body = pin!(response.into_body());
     let mut end = Vec::with_capacity(2 * END);
     while let Some(frame) = body.frame().await {
         if let Ok(data) = frame.expect("a whole body").into_data() {
