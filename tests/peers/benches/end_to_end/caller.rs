@@ -18,17 +18,18 @@ use hyper_util::{
     client::legacy::{Client, connect::HttpConnector},
     rt::TokioExecutor,
 };
-use tower::{Layer, Service, ServiceExt};
+use tower::{Layer, Service, ServiceExt, timeout::Timeout};
 use tower_http::timeout::ResponseBodyTimeout;
 
 use crate::agent::EVENTS;
 
-/// Of what a stack of timeouts bounds.
+/// What timeouts alone bound a call's head and each wait for more of its body by.
 const BOUND: Duration = Duration::from_secs(30);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Bare,
+    /// tower's timeout for the head and tower-http's for the body: what people stack to have a bound at all.
     Timed,
     Guarded,
     Official,
@@ -41,7 +42,7 @@ impl Kind {
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Bare => "hyper-util",
-            Self::Timed => "the same, tower-http",
+            Self::Timed => "the same, timeouts",
             Self::Guarded => "the same, guarded",
             Self::Official => "a2a-client-lf",
             Self::Protocol => "a2a-protocol-client",
@@ -50,7 +51,7 @@ impl Kind {
 }
 
 type Hyper<B> = Client<HttpConnector, B>;
-type Timed = tower::timeout::Timeout<ResponseBodyTimeout<Hyper<Full<Bytes>>>>;
+type Timed = Timeout<ResponseBodyTimeout<Hyper<Full<Bytes>>>>;
 type Guarded = <Guard<(), GuardCards, GuardProbes> as Layer<Hyper<CallBody<Full<Bytes>>>>>::Service;
 
 pub(crate) enum Caller {
@@ -69,7 +70,7 @@ impl Caller {
             Kind::Bare => Self::Bare(hyper(http2), Asked::new(&at)),
             Kind::Timed => {
                 let bodies = ResponseBodyTimeout::new(hyper(http2), BOUND);
-                Self::Timed(tower::timeout::Timeout::new(bodies, BOUND), Asked::new(&at))
+                Self::Timed(Timeout::new(bodies, BOUND), Asked::new(&at))
             }
             Kind::Guarded => {
                 let client = hyper(http2);

@@ -1,8 +1,8 @@
 //! What the layers cost end to end: `cargo bench -p a2a-guard-peers --bench end_to_end`.
 //!
 //! The same calls over loopback sockets, over HTTP/1.1 and HTTP/2 and by 1 and 16 connections: by hyper-util's client
-//! alone, by the same client with a `Guard` around it (card, probes, terminal state), by the official Rust client, and
-//! by `a2a-protocol-client`. The agent is a process of its own; the callers share one thread of this one, and each has
+//! alone, by the same client with timeouts around it (tower's for the head, tower-http's for the body), and with a
+//! `Guard` (card, probes, terminal state), by the official Rust client, and by `a2a-protocol-client`. The agent is a process of its own; the callers share one thread of this one, and each has
 //! its own connection. Batches take turns; figures are medians over batches, ratios are of batches of the same turn.
 //!
 //! * `/s`: calls (or events) by the clock;
@@ -10,8 +10,8 @@
 //!   throughput of a machine that does nothing else;
 //! * `p50`, `p99`: how long a call takes, to the end of its body.
 //!
-//! The first two read bytes and drop them, the clients parse every result and event into their types, which a caller
-//! of the first two does afterwards.
+//! The first three read bytes and drop them, the clients parse every result and event into their types, which a caller
+//! of the first three does afterwards.
 //!
 //! * `--quick`: a few seconds in all;
 //! * `--markdown`: the table as README has it;

@@ -92,7 +92,7 @@ pub(crate) fn plain(measured: &Measured) -> String {
 /// One line for each load: the bare client's figures, and what of them the others come to.
 pub(crate) fn markdown(measured: &Measured) -> String {
     let mut text = String::from(
-        "| calls (streams: events) | hyper-util /s | p99 | guarded: throughput | by CPU time | p99 | a2a-client-lf: throughput | a2a-protocol-client: throughput |\n| --- | --- | --- | --- | --- | --- | --- | --- |\n",
+        "| calls (streams: events) | hyper-util /s | p99 | guarded: throughput | by CPU time | p99 | timeouts alone: throughput | p99 | a2a-client-lf: throughput | a2a-protocol-client: throughput |\n| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n",
     );
     let lines = lines(measured);
     for bare in lines.iter().filter(|line| line.kind == Kind::Bare) {
@@ -102,13 +102,15 @@ pub(crate) fn markdown(measured: &Measured) -> String {
         };
         let _ = writeln!(
             text,
-            "| {} | {} | {} µs | {} | {} | {} | {} | {} |",
+            "| {} | {} | {} µs | {} | {} | {} | {} | {} | {} | {} |",
             bare.load,
             number(bare.by_clock, 0),
             number(bare.p99, 0),
             of(Kind::Guarded, 0),
             of(Kind::Guarded, 1),
             of(Kind::Guarded, 2),
+            of(Kind::Timed, 0),
+            of(Kind::Timed, 2),
             of(Kind::Official, 0),
             of(Kind::Protocol, 0),
         );
