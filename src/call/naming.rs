@@ -7,7 +7,8 @@ use tokio::time::Instant;
 use super::{
     Binding, Call, Operation, ProtocolVersion,
     grpc_path::{self, GrpcName},
-    http_path, json_rpc_method,
+    http_path::{self, PathName},
+    json_rpc_method,
     layer::Config,
 };
 use crate::wire::{
@@ -132,8 +133,14 @@ impl Naming {
             }
             Some(Scan::Grpc(scan)) => of_body(call, scan.facts(), OwnWords::default(), self.tenant_given),
         };
+        if call.binding().is_some() {
+            return call;
+        }
         // It was no JSON-RPC, so the path has the last word.
-        if call.binding().is_none() { of_path(config, call, parts) } else { call }
+        match http_path::name(&parts.method, parts.uri.path()) {
+            Some(named) => of_path(config, call, parts, named),
+            None => call,
+        }
     }
 }
 
@@ -192,18 +199,17 @@ fn of_head(config: &Config, given: Call, parts: &Parts) -> (Call, Option<Protoco
     }
     let call = match http_path::name(&parts.method, parts.uri.path()) {
         // A path that has the form without naming an operation may be a JSON-RPC endpoint's: the body decides.
-        Some(named) if named.operation.is_none() && parts.method == Method::POST => call,
-        _ => of_path(config, call, parts),
+        Some(named) if named.operation.is_some() || parts.method != Method::POST => of_path(config, call, parts, named),
+        _ => call,
     };
     (call, None)
 }
 
 /// What the path tells, if the call is an HTTP+JSON one.
-fn of_path(config: &Config, mut call: Call, parts: &Parts) -> Call {
+fn of_path(config: &Config, mut call: Call, parts: &Parts, named: PathName<'_>) -> Call {
     if !matches!(call.binding(), None | Some(Binding::HttpJson)) {
         return call;
     }
-    let Some(named) = http_path::name(&parts.method, parts.uri.path()) else { return call };
     call = call.with_binding(Binding::HttpJson);
     if call.version().is_none() {
         let version = version_header(&parts.headers).or_else(|| version_query(parts.uri.query()));
