@@ -231,11 +231,6 @@ impl Call {
         self.operation().is_some_and(Operation::is_send) && (self.task_id().is_none() || chooses_id)
     }
 
-    pub(crate) fn with_began(mut self, began: Instant) -> Self {
-        self.edit().began = Some(began);
-        self
-    }
-
     pub(crate) fn with_target(mut self, target: Uri) -> Self {
         self.edit().target = Some(target);
         self

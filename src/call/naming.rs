@@ -39,8 +39,7 @@ impl Naming {
     /// What method, path and headers tell. What `call` says already stays.
     pub(super) fn new(config: &Config, call: Call, parts: &Parts, began: Instant) -> Self {
         let tenant_given = call.tenant().is_some();
-        let (call, package) = of_head(config, call, parts);
-        let call = call.with_began(began);
+        let (call, package) = of_head(config, call, parts, began);
         let scan = match (call.binding(), call.operation()) {
             (Some(Binding::Grpc), Some(operation)) => {
                 // The package says whose messages they are, whatever the caller called the version.
@@ -178,20 +177,20 @@ pub(crate) fn from_head(method: &Method, uri: &Uri, headers: &HeaderMap, extensi
 }
 
 /// The second is the version that the package of a gRPC service is of.
-fn of_head(config: &Config, given: Call, parts: &Parts) -> (Call, Option<ProtocolVersion>) {
+fn of_head(config: &Config, given: Call, parts: &Parts, began: Instant) -> (Call, Option<ProtocolVersion>) {
     let mut call = given;
-    if call.target().is_none() {
-        call = call.with_target(parts.uri.clone());
-    }
-    if call.skill().is_none()
+    let facts = call.edit();
+    facts.began = Some(began);
+    facts.target.get_or_insert_with(|| parts.uri.clone());
+    if facts.skill.is_none()
         && let Some(skill) = config.skill_header.as_ref().and_then(|name| header(&parts.headers, name.as_str()))
     {
-        call = call.with_skill(skill);
+        facts.skill = Some(skill.into());
     }
-    if call.region().is_none()
+    if facts.region.is_none()
         && let Some(region) = config.region_header.as_ref().and_then(|name| header(&parts.headers, name.as_str()))
     {
-        call = call.with_region(region);
+        facts.region = Some(region.into());
     }
     if call.binding().is_none_or(|binding| binding == Binding::Grpc) && is_grpc(&parts.headers) {
         let named = grpc_path::name_of(parts.uri.path(), &parts.extensions);
