@@ -115,3 +115,46 @@ async fn wait(origin: &Arc<Origin>, own: &Arc<Semaphore>, all: &Arc<Semaphore>) 
     let of_all = Arc::clone(all).acquire_owned().await.ok()?;
     Some(Turn { _of_all: of_all, _own: own, _origin: Arc::clone(origin) })
 }
+
+#[cfg(all(test, not(shuttle)))]
+mod tests {
+    use super::*;
+
+    /// All that one target may have at once.
+    fn take_all(turns: &Turns, target: &Uri) -> Vec<Turn> {
+        std::iter::from_fn(|| turns.try_take(target)).collect()
+    }
+
+    #[test]
+    fn one_server_is_one_however_it_is_spelled() {
+        for (one, same) in [
+            ("https://a.example", "https://a.example:443"),
+            ("http://a.example", "http://a.example:80"),
+            ("https://a.example:80", "http://a.example"),
+            ("https://a.example/one", "https://A.example/other"),
+        ] {
+            let turns = Turns::new(4);
+            let held = take_all(&turns, &Uri::from_static(one));
+            assert_eq!(held.len(), 3, "{one}");
+            assert!(turns.try_take(&Uri::from_static(same)).is_none(), "{one} {same}");
+            assert!(turns.try_take(&Uri::from_static("https://a.example:8443")).is_some(), "{one}");
+        }
+    }
+
+    #[test]
+    fn whoever_has_turns_is_remembered_however_many_others_come_and_go() {
+        let turns = Turns::new(400);
+        let agent = |number: usize| format!("https://a{number}.example").parse().unwrap();
+        let mut held: Vec<_> = (1..FORGOTTEN_AT).filter_map(|number| turns.try_take(&agent(number))).collect();
+        assert!(!turns.are_all_free());
+        held.extend(take_all(&turns, &agent(0)));
+        assert_eq!(turns.targets(), FORGOTTEN_AT);
+        for number in FORGOTTEN_AT..4 * FORGOTTEN_AT {
+            assert!(turns.try_take(&agent(number)).is_some(), "{number}");
+            assert!(turns.try_take(&agent(0)).is_none(), "{number}");
+            assert!(turns.targets() <= FORGOTTEN_AT + 1, "{number}: {}", turns.targets());
+        }
+        drop(held);
+        assert!(turns.are_all_free());
+    }
+}
