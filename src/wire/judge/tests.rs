@@ -509,6 +509,16 @@ fn words_beside_a_result_in_an_envelope_do_no_harm() {
     }
 }
 
+/// They are no duplicates, nor does the result's own say that it is an error.
+#[test]
+fn what_stands_in_an_envelope_may_stand_in_its_result_too() {
+    for member in [r#""type":"x""#, r#""code":1"#, r#""message":"m""#] {
+        let result = format!("{{{member},{}", TASK.strip_prefix('{').unwrap());
+        let json = format!(r#"{{"jsonrpc":"2.0","id":1,{member},"result":{result}}}"#);
+        assert_eq!(rpc(Member, Task, &json), (Verdict::Valid, Vec::new()), "{json}");
+    }
+}
+
 #[test]
 fn words_and_problems_are_no_result() {
     let problem = r#"{"type":"https://a2a-protocol.org/errors/task-not-found","title":"Task Not Found","status":404,"detail":"x"}"#;
