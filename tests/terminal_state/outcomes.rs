@@ -123,6 +123,20 @@ async fn a_stream_dropped_after_its_terminal_event_is_a_success() {
     assert_eq!(notes.words(), ["success/success"]);
 }
 
+/// The client's body is let go with the end of the stream, though the caller holds on to its own.
+#[tokio::test(start_paused = true)]
+async fn a_stream_that_is_over_holds_on_to_no_connection() {
+    let rest = Bytes::from(b": more\n".to_vec());
+    let body = MockBody::of([V1.task_event("COMPLETED")]).hang().data(rest.clone());
+    let (response, _) = respond(V1.stream(), Answer::sse(body)).await;
+    let mut body = response.into_body();
+    body.frame().await.unwrap().unwrap();
+    assert!(!rest.is_unique());
+    assert!(body.frame().await.is_none());
+    assert!(rest.is_unique());
+    drop(body);
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_stream_whose_first_event_is_terminal_is_a_success_with_its_head() {
     let (response, notes) = respond(V1.stream(), Answer::sse(MockBody::of([V1.task_event("COMPLETED")]).hang())).await;
