@@ -197,8 +197,8 @@ fn of_head(config: &Config, given: Call, parts: &Parts, began: Instant) -> (Call
         return (of_grpc(call, named), named.map(|named| named.version));
     }
     let call = match http_path::name(&parts.method, parts.uri.path()) {
-        // A path that has the form without naming an operation may be a JSON-RPC endpoint's: the body decides.
         Some(named) if named.operation.is_some() || parts.method != Method::POST => of_path(config, call, parts, named),
+        // A path that has the form without naming an operation may be a JSON-RPC endpoint's: the body decides.
         _ => call,
     };
     (call, None)
