@@ -53,7 +53,7 @@
 //! * 1 MiB: 0.29 of `IgnoredAny` for plain text, 0.43 with escapes, 0.62 for records (0.67 in frames of 1,460 B),
 //!   0.77 for three-byte characters, of which half is their validation and half the search for the end of the string;
 //! * an event: 37 at 256 B, 49 at 384 B, 60 at 512 B, of which the judge has the most. It grows with the event's bytes,
-//!   so that the budget of 60 just holds at 512 B. 50 at 384 B as an SDK writes them, with an id of 36 bytes and
+//!   so that the budget of 60 just holds at 512 B (60, 70 and 82 on a slower day). 50 at 384 B as an SDK writes them, with an id of 36 bytes and
 //!   `\r\n`: an event is compared with one before, of whatever form;
 //! * an event that frames cut, of 384 B in frames of 1,460 B: 81, by a copy of its first piece;
 //! * an event with a Pending before it: 79, by a reading of the clock, since `idle` and `event_gap` count from it;
