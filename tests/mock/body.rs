@@ -37,6 +37,8 @@ pub(crate) enum Step {
     Metered(Bytes, Duration),
     /// Spends that budget, and this long, and has nothing to show for it.
     Busy(Duration),
+    /// So long nobody's turn ends: what follows comes in the same poll.
+    Stall(Duration),
 }
 
 /// A body that does one step after the other and then ends.
@@ -106,6 +108,10 @@ impl MockBody {
     pub(crate) fn busy(self, each: Duration) -> Self {
         self.then(Step::Busy(each))
     }
+
+    pub(crate) fn stall(self, time: Duration) -> Self {
+        self.then(Step::Stall(time))
+    }
 }
 
 fn trailers(name: &'static str, value: &'static str) -> HeaderMap {
@@ -159,6 +165,10 @@ impl Body for MockBody {
                     tick(each, cx);
                     spend_budget(cx);
                     return Poll::Pending;
+                }
+                Step::Stall(time) => {
+                    tick(time, cx);
+                    self.steps.pop_front();
                 }
                 Step::Data(data) => {
                     self.steps.pop_front();

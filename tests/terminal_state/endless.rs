@@ -23,8 +23,18 @@ use Dialect::{V1, V02, V03};
 /// How many frames may come before the clock is read.
 const UNCHECKED: u32 = 64;
 
+/// How many bytes may.
+const BYTES_UNCHECKED: usize = 256 << 10;
+
 /// How long each frame takes to make.
 const EACH: Duration = ms(10);
+
+/// A line of this many bytes that says nothing.
+fn comment(len: usize) -> Vec<u8> {
+    let mut line = vec![b':'; len - 1];
+    line.push(b'\n');
+    line
+}
 
 fn limits() -> Limits {
     Limits::within(s(20)).total_unary(s(21)).total_stream(s(22))
@@ -72,6 +82,24 @@ async fn a_refusal_of_empty_frames_ends() {
     let body = MockBody::new().forever("", EACH);
     let ended = call(with(limits()), V1.get(), Answer::new(500, "text/plain", body)).await;
     assert_ended(&ended, "timeout/idle", s(20));
+}
+
+/// A frame that is there is judged first, whatever the clock says by then.
+#[tokio::test(start_paused = true)]
+async fn what_the_last_frame_says_counts_also_where_a_bound_has_passed_before_it() {
+    let error = format!("data: {}\n\n", V1.error(-32603));
+    let frames = [
+        ("success/success", V1.update_event("COMPLETED")),
+        ("refused/peer_error", error.into()),
+        ("broken/malformed", "data: {\"half\n\n".into()),
+        ("timeout/total", V1.update_event("WORKING")),
+    ];
+    for (word, event) in frames {
+        let frame = [&comment(BYTES_UNCHECKED)[..], &event].concat();
+        let body = MockBody::new().data(V1.task_event("WORKING")).stall(s(23)).data(frame).hang();
+        let ended = stream(body).await;
+        assert_eq!((ended.word(), ended.notes.words()), (word.into(), vec![word.into()]));
+    }
 }
 
 #[tokio::test(start_paused = true)]
