@@ -286,3 +286,17 @@ async fn an_id_that_is_too_long_to_keep_is_not_told() {
         }
     }
 }
+
+/// Whoever lets go before the answer is whole got nothing of it, whatever its task waits for.
+#[tokio::test(start_paused = true)]
+async fn a_unary_answer_dropped_before_its_end_is_abandoned_whatever_its_task_waits_for() {
+    for state in ["WORKING", "INPUT_REQUIRED", "AUTH_REQUIRED"] {
+        let whole = V1.result(&V1.task(state));
+        let body = MockBody::new().data(whole[..whole.len() - 2].to_owned()).hang();
+        let (mut stack, notes) = stack(plain(), Peer::new([Answer::new(200, "application/json", body)]));
+        let call = stack.ready().await.unwrap().call(V1.send());
+        assert!(tokio::time::timeout(s(1), call).await.is_err());
+        let noted = notes.one();
+        assert_eq!((noted.word().as_str(), noted.state), ("abandoned/abandoned", Some(V1.state(state).as_str())));
+    }
+}

@@ -137,8 +137,9 @@ where
         if self.seen.task_id.is_none() && self.seen.status.is_some() && self.seen.events == 0 {
             self.note_what_came();
         }
-        // Who lets go of a task that waits for input or a credential has all there is for now.
-        if self.seen.task_state.is_some_and(|state| state.is_interrupted()) {
+        // Who lets go of a task that waits for input or a credential has all there is for now, if an event said so: of
+        // an answer that is judged as a whole, nothing was handed on.
+        if self.seen.events > 0 && self.seen.task_state.is_some_and(|state| state.is_interrupted()) {
             return self.succeed_as_seen();
         }
         self.settle_as(OutcomeKind::Abandoned, Class::Abandoned);
