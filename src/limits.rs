@@ -113,7 +113,12 @@ impl LimitOverrides {
         self.first_event.get_or_insert(bound);
     }
 
-    /// The longest total that is set: which kind the call is shows later.
+    /// The total of one kind of call, if it is set.
+    pub(crate) fn total_of(&self, stream: bool) -> Option<Duration> {
+        if stream { self.total_stream } else { self.total_unary }
+    }
+
+    /// The longest total that is set, where which kind the call is shows later.
     pub(crate) fn longest_total(&self) -> Option<Duration> {
         self.total_unary.max(self.total_stream)
     }
@@ -127,7 +132,7 @@ pub struct Totals {
 
 /// What is left of a call's total, where that is known: by what the request itself says, or by `totals`.
 pub(crate) fn left_of_total<B>(request: &Request<B>, call: &Call, totals: Option<&Totals>) -> Option<Duration> {
-    let own = request.extensions().get::<LimitOverrides>().and_then(LimitOverrides::longest_total);
+    let own = request.extensions().get::<LimitOverrides>().and_then(|by| by.total_of(call.is_streaming()));
     let total = own.or_else(|| Some(totals?.of[call.operation()?.index()]));
     let is_grpc = call.binding() == Some(Binding::Grpc);
     let asked = if is_grpc { call::grpc_timeout(request.headers()) } else { None };

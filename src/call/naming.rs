@@ -11,6 +11,7 @@ use super::{
     json_rpc_method,
     layer::Config,
 };
+use crate::limits::LimitOverrides;
 use crate::wire::{
     Envelope, LONGEST_KNOWN, MediaType, OwnWords, RequestFacts, RequestScan, SmallText,
     grpc::{GrpcRequestScan, status::field, timeout::parse_timeout},
@@ -74,6 +75,14 @@ impl Naming {
     /// read, for a layer below that wants the request whole.
     pub(super) fn has_all(&self) -> bool {
         matches!(&self.scan, Some(Scan::Grpc(scan)) if scan.is_over())
+    }
+
+    /// The total that the caller set for the call. Where its body is still to tell what kind it is of, the longest.
+    pub(super) fn total_in(&self, by: &LimitOverrides) -> Option<Duration> {
+        match self.call.as_ref().filter(|call| call.operation().is_some()) {
+            Some(call) => by.total_of(call.is_streaming()),
+            None => by.longest_total(),
+        }
     }
 
     /// The time that the request itself gives the call.

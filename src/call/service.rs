@@ -19,7 +19,6 @@ use tower_service::Service;
 use super::{Call, CallBody, layer::Config, naming::Naming, order, reading::Reading};
 use crate::{
     clock,
-    limits::LimitOverrides,
     outcome::{self, Observe, Outcome},
 };
 
@@ -94,7 +93,7 @@ where
         let service = self.inner.clone();
         self.inner = service.clone();
         // Reading is part of the call, and cut to its total where that is known here.
-        let total = parts.extensions.get::<LimitOverrides>().and_then(LimitOverrides::longest_total);
+        let total = parts.extensions.get().and_then(|by| naming.total_in(by));
         let asked = naming.asked_total(&parts);
         let total = total.into_iter().chain(asked).min();
         let bound = total.map_or(self.config.read_timeout, |total| self.config.read_timeout.min(total));

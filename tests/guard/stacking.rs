@@ -7,7 +7,7 @@ use std::{
 };
 
 use a2a_guard::{
-    Call, CallBody, Guard, Limits, ProbeCacheLayer,
+    Call, CallBody, Guard, LimitOverrides, Limits, ProbeCacheLayer,
     card_consistency::{Resolution, Resolve},
 };
 use bytes::Bytes;
@@ -288,6 +288,37 @@ async fn the_total_holds_for_a_probe_too() {
     let guard = Guard::builder().limits(Limits::within(ms(2_000))).availability(probes).build().unwrap();
     let ended = call(&mut guard.layer(agent([Answer::never()])), V1.send()).await;
     assert_eq!(ended.fate(), ("timeout/total".into(), ms(2_000)));
+}
+
+/// The one that a call's own overrides set is that of its kind: what they say of the other kind is not its matter.
+#[tokio::test(start_paused = true)]
+async fn the_total_of_the_other_kind_of_call_is_not_a_calls_own() {
+    let limits = || Limits::within(ms(2_000)).total_stream(ms(4_000));
+    let cards = || Guard::builder().limits(limits()).cards(silent()).build().unwrap();
+    let probes = || {
+        let probes = ProbeCacheLayer::builder(silent()).build().unwrap();
+        Guard::builder().limits(limits()).availability(probes).build().unwrap()
+    };
+    let own = |mut request: Request<Full<Bytes>>, overrides: LimitOverrides| {
+        request.extensions_mut().insert(overrides);
+        request
+    };
+    let of_stream = |total| LimitOverrides::default().total_stream(ms(total));
+    let of_unary = |total| LimitOverrides::default().total_unary(ms(total));
+    for (request, expected) in [
+        (own(V1.send(), of_stream(60_000)), 2_000),
+        (own(V1.send(), of_stream(500)), 2_000),
+        (own(V1.send(), of_unary(1_000)), 1_000),
+        (own(V1.stream(), of_unary(500)), 4_000),
+        (own(V1.stream(), of_unary(60_000)), 4_000),
+        (own(V1.stream(), of_stream(1_000)), 1_000),
+    ] {
+        let again = request.clone();
+        let ended = call(&mut cards().layer(agent([])), request).await;
+        assert_eq!(ended.fate(), ("card/fetch_timeout".into(), ms(expected)));
+        let ended = call(&mut probes().layer(agent([Answer::never()])), again).await;
+        assert_eq!(ended.fate(), ("timeout/total".into(), ms(expected)));
+    }
 }
 
 /// Wherever it was.
