@@ -243,16 +243,21 @@ impl Limits {
 #[derive(Clone, Debug)]
 pub(crate) struct Bounds {
     limits: Limits,
-    /// The shortest of the bounds that one phase of a call may set while an earlier one runs; see
-    /// the layer's `Timer`. `linger` is left out: it begins once, and then sets the timer anew.
+    /// The shortest of the bounds that one phase of a call may set while an earlier one runs, but no less than
+    /// [`FLOOR`]; see the layer's `Timer`. `linger` is left out: it begins once, and then sets the timer anew.
     pub(crate) floor: Duration,
+    /// One of these is shorter than that, so that each phase has to set the timer anew.
+    pub(crate) hasty: bool,
 }
+
+/// A timer that fires more often than this would keep a call busy for as long as it lasts.
+const FLOOR: Duration = Duration::from_secs(1);
 
 impl Bounds {
     pub(crate) fn new(limits: Limits) -> Self {
         let Limits { head, blocking_head, first_event, idle, event_gap, auth_wait, .. } = limits;
-        let floor = head.min(blocking_head).min(first_event).min(idle).min(event_gap).min(auth_wait);
-        Self { limits, floor }
+        let shortest = head.min(blocking_head).min(first_event).min(idle).min(event_gap).min(auth_wait);
+        Self { limits, floor: shortest.max(FLOOR), hasty: shortest < FLOOR }
     }
 }
 

@@ -55,6 +55,8 @@ pub(super) struct Deadlines {
     bytes_since_event: bool,
     /// Something may be due before any timer that was set so far fires.
     sooner: bool,
+    /// That is so with each phase.
+    hasty: bool,
     total_at: Instant,
     total: Duration,
     head: Duration,
@@ -74,10 +76,17 @@ impl Deadlines {
             event: false,
             bytes_since_event: false,
             sooner: false,
+            hasty: false,
             total_at: began + total,
             total,
             head,
         }
+    }
+
+    /// Some bounds are shorter than the floor of the timer.
+    #[inline]
+    pub(super) fn hasty(self, hasty: bool) -> Self {
+        Self { sooner: hasty, hasty, ..self }
     }
 
     /// The total turned out to be another one: the answer is a stream, or is not.
@@ -91,8 +100,8 @@ impl Deadlines {
     #[inline]
     pub(super) fn enter(&mut self, phase: Phase) {
         self.phase = phase;
-        // The others' bounds are no shorter than the floor of the timer.
-        self.sooner |= phase == Phase::Linger;
+        // The others' bounds are no shorter than the floor of the timer, as a rule.
+        self.sooner |= self.hasty || phase == Phase::Linger;
         self.since = None;
         self.moved = true;
     }

@@ -89,7 +89,7 @@ where
         let own_bounds = overrides.map(|by| own_bounds(shared, by, call.is_streaming()));
         let limits = own_bounds.as_deref().unwrap_or(shared);
         let total = total_of(limits, call.is_streaming(), asked_total);
-        let deadlines = Deadlines::new(began, dispatched, head_of(&call, limits, unread), total);
+        let deadlines = Deadlines::new(began, dispatched, head_of(&call, limits, unread), total).hasty(limits.hasty);
         let grpc = shape::grpc(&call);
         Self {
             config,

@@ -1,6 +1,10 @@
 //! Bounds of the layer, of an operation, and of one call.
 
-use std::time::Duration;
+use std::{
+    future::{Future, poll_fn},
+    pin::pin,
+    time::Duration,
+};
 
 use a2a_guard::{LimitOverrides, Limits, Operation};
 use bytes::Bytes;
@@ -9,7 +13,7 @@ use http_body_util::Full;
 
 use crate::{
     fate,
-    mock::{Answer, Dialect, HOUR, MockBody, call, s},
+    mock::{Answer, Dialect, HOUR, MockBody, call, ms, s},
     plain, with,
 };
 
@@ -155,4 +159,26 @@ async fn an_eternal_total_of_one_call_is_no_panic() {
 async fn bounds_of_nothing_end_a_call_at_once() {
     let request = own(V1.get(), by().total_unary(Duration::ZERO));
     assert_eq!(call(plain(), request, Answer::never()).await.elapsed, Duration::ZERO);
+}
+
+/// Such a bound is due when its turn comes; until then it does not wake the call again and again.
+#[tokio::test(start_paused = true)]
+async fn a_bound_of_next_to_no_time_for_one_call_does_not_keep_it_busy() {
+    for bound in [Duration::ZERO, Duration::from_nanos(1), ms(1)] {
+        for overrides in [by().auth_wait(bound), by().idle(bound), by().first_event(bound), by().event_gap(bound)] {
+            let (mut polls, request) = (0, own(V1.stream(), overrides.clone()));
+            let mut future = pin!(call(plain(), request, Answer::never()));
+            let ended = poll_fn(|cx| {
+                polls += 1;
+                assert!(polls < 1000, "{overrides:?}: {polls} polls");
+                future.as_mut().poll(cx)
+            });
+            assert_eq!(ended.await.fate(), fate("timeout/head", s(300)));
+        }
+    }
+    let body = || MockBody::new().data(V1.task_event("AUTH_REQUIRED")).hang();
+    for bound in [ms(1), ms(999)] {
+        let ended = call(plain(), own(V1.stream(), by().auth_wait(bound)), Answer::sse(body()).after(s(7))).await;
+        assert_eq!(ended.fate(), fate("success/success", s(7) + bound));
+    }
 }
