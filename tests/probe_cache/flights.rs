@@ -8,7 +8,7 @@ use tokio::{task::JoinSet, time::Instant};
 use tower::{Layer, ServiceBuilder, ServiceExt, limit::GlobalConcurrencyLimitLayer};
 
 use crate::{
-    mock::{Dialect, Ended, ms, s},
+    mock::{Answer, Dialect, Ended, ms, s},
     support::{Agent, Guarded, builder, call, does, for_skill, guard, html, no_task, usual},
 };
 
@@ -164,4 +164,26 @@ async fn poll_until_it_waits<F: Future + Unpin>(future: &mut F) {
         .await;
         tokio::task::yield_now().await;
     }
+}
+
+/// Who joins a probe that another one began while both waited for a turn gives its own turn back.
+#[tokio::test(start_paused = true)]
+async fn a_turn_is_held_for_a_probe_and_not_for_a_wait() {
+    let agent = Agent::new(|asked| match asked.uri.path() {
+        _ if !asked.is_probe() => does(asked),
+        "/good" => no_task(asked),
+        _ => Answer::never(),
+    });
+    let layer = builder(&agent).max_probes(2).probe_timeout(s(5)).wait(s(60)).build().unwrap();
+    let service = guard(&layer, &agent);
+    let mut calls = JoinSet::new();
+    // The first two have all turns there are. Of the others three wait for one endpoint.
+    for path in ["/one", "/other", "/third", "/third", "/third", "/good"] {
+        let (mut service, mut request) = (service.clone(), V1.send());
+        *request.uri_mut() = format!("https://agent.example.com{path}").parse().unwrap();
+        calls.spawn(async move { (path, call(&mut service, request).await.elapsed) });
+        tokio::time::sleep(ms(1)).await;
+    }
+    let good = calls.join_all().await.into_iter().find(|(path, _)| *path == "/good").unwrap();
+    assert!(good.1 < s(5), "{good:?}");
 }
