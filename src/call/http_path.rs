@@ -2,6 +2,7 @@
 //! (A2A 1.0 §11.3).
 
 use http::Method;
+use percent_encoding::{NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
 use super::Operation;
 
@@ -81,6 +82,21 @@ fn split_last_segment(path: &str) -> Option<(&str, &str)> {
 /// What stands in front of the operation in a path that [`name`] understands.
 pub(crate) fn operation_prefix<'a>(method: &Method, path: &'a str) -> Option<&'a str> {
     name(method, path).map(|named| named.prefix)
+}
+
+/// Whether a request says by its path or its query for which tenant it is.
+pub(crate) fn names_tenant(prefix: &str, query: Option<&str>, tenant: &str) -> bool {
+    let in_query = |query: &str| {
+        query.split('&').filter_map(|pair| pair.split_once('=')).any(|(key, _)| percent_decode_str(key).eq(*b"tenant"))
+    };
+    prefix.split('/').any(|segment| percent_decode_str(segment).eq(tenant.bytes())) || query.is_some_and(in_query)
+}
+
+/// A path with its query, and a tenant in that.
+pub(crate) fn with_query(path: String, query: Option<&str>, tenant: Option<&str>) -> String {
+    let tenant = tenant.map(|tenant| format!("tenant={}", utf8_percent_encode(tenant, NON_ALPHANUMERIC)));
+    let pairs: Vec<_> = query.into_iter().chain(tenant.as_deref()).collect();
+    if pairs.is_empty() { path } else { format!("{path}?{}", pairs.join("&")) }
 }
 
 /// `tasks/{id}` and `tasks/{id}:{verb}`. An id may hold colons of its own, so only a known verb ends it on a GET.

@@ -132,6 +132,12 @@ impl Probe {
         self.tenant.as_deref()
     }
 
+    /// The tenant of a call over HTTP+JSON, if neither path nor query say it: then the call had it in its body.
+    fn tenant_of_body(&self) -> Option<&str> {
+        let is_elsewhere = |tenant: &str| call::names_tenant(&self.prefix, self.uri.query(), tenant);
+        self.tenant().filter(|tenant| self.version >= ProtocolVersion::V1_0 && !is_elsewhere(tenant))
+    }
+
     /// The task in the answer to a message, if it goes on.
     pub(crate) fn unfinished_task(&self, body: &[u8]) -> Option<Box<str>> {
         if self.binding == Binding::Grpc {
@@ -170,7 +176,7 @@ impl Probe {
             Binding::Grpc => self.grpc(call, &self.grpc_message()),
             Binding::JsonRpc => self.json_rpc(call, self.message()),
             Binding::HttpJson => {
-                let uri = self.at("/message:send")?;
+                let uri = self.at("/message:send", None)?;
                 self.request(call, Method::POST, uri, Value::Object(self.message()).to_string().into())
             }
         }
@@ -232,18 +238,29 @@ impl Probe {
             self.add_tenant(&mut params);
             return self.json_rpc(call, params);
         }
-        let (method, verb) = match operation {
-            Operation::CancelTask => (Method::POST, ":cancel"),
-            _ => (Method::GET, ""),
-        };
-        let uri = self.at(&format!("/tasks/{}{verb}", utf8_percent_encode(task_id, SEGMENT)))?;
-        self.request(call, method, uri, Bytes::new())
+        let path = format!("/tasks/{}", utf8_percent_encode(task_id, SEGMENT));
+        let tenant = self.tenant_of_body();
+        if operation == Operation::CancelTask {
+            let body = tenant.map(|tenant| json!({"tenant": tenant}).to_string().into());
+            return self.request(
+                call,
+                Method::POST,
+                self.at(&format!("{path}:cancel"), None)?,
+                body.unwrap_or_default(),
+            );
+        }
+        self.request(call, Method::GET, self.at(&path, tenant)?, Bytes::new())
     }
 
-    /// The tenant stands in the path over HTTP+JSON, and in the params over JSON-RPC (A2A 1.0 §8.3.2).
+    /// The tenant stands in the params over JSON-RPC, and over HTTP+JSON in the path, or where parameters of the
+    /// request stand that are in no path (A2A 1.0 §8.3.2, §11.5): in the body, or in the query where there is none.
     fn add_tenant(&self, params: &mut Map<String, Value>) {
-        if let (Some(tenant), Binding::JsonRpc) = (&self.tenant, self.binding) {
-            params.insert("tenant".into(), (**tenant).into());
+        let tenant = match self.binding {
+            Binding::JsonRpc => self.tenant(),
+            _ => self.tenant_of_body(),
+        };
+        if let Some(tenant) = tenant {
+            params.insert("tenant".into(), tenant.into());
         }
     }
 
@@ -289,12 +306,8 @@ impl Probe {
     }
 
     /// Beside the URI that was called, with its query: the version may stand in it, and a key.
-    fn at(&self, operation: &str) -> Option<Uri> {
-        let prefix = &self.prefix;
-        let path = match self.uri.query() {
-            Some(query) => format!("{prefix}{operation}?{query}"),
-            None => format!("{prefix}{operation}"),
-        };
+    fn at(&self, operation: &str, tenant: Option<&str>) -> Option<Uri> {
+        let path = call::with_query(format!("{}{operation}", self.prefix), self.uri.query(), tenant);
         let mut parts = self.uri.clone().into_parts();
         parts.path_and_query = Some(PathAndQuery::try_from(path).ok()?);
         Uri::from_parts(parts).ok()

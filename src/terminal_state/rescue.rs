@@ -193,8 +193,14 @@ impl Origin {
             *request.uri_mut() = self.uri.clone();
             request.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         } else {
+            let tenant = self.tenant_of_body();
+            let is_get = method == Method::GET;
             *request.method_mut() = method;
-            *request.uri_mut() = self.task_uri(task_id, verb)?;
+            *request.uri_mut() = self.task_uri(task_id, verb, tenant.filter(|_| is_get))?;
+            if let Some(tenant) = tenant.filter(|_| !is_get) {
+                *request.body_mut() = serde_json::json!({"tenant": tenant}).to_string().into();
+                request.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+            }
         }
         Some(request)
     }
@@ -210,6 +216,13 @@ impl Origin {
         Some(request)
     }
 
+    /// The tenant of a call over HTTP+JSON, if neither path nor query say it: then the call had it in its body.
+    fn tenant_of_body(&self) -> Option<&str> {
+        let prefix = call::operation_prefix(&self.method, self.uri.path()).unwrap_or_default();
+        let is_elsewhere = |tenant: &str| call::names_tenant(prefix, self.uri.query(), tenant);
+        self.call.tenant().filter(|tenant| self.version() >= ProtocolVersion::V1_0 && !is_elsewhere(tenant))
+    }
+
     fn uri_with(&self, path: PathAndQuery) -> Option<Uri> {
         let mut parts = self.uri.clone().into_parts();
         parts.path_and_query = Some(path);
@@ -217,17 +230,14 @@ impl Origin {
     }
 
     /// The task's URI beside the one that was called.
-    fn task_uri(&self, task_id: &str, verb: &str) -> Option<Uri> {
+    fn task_uri(&self, task_id: &str, verb: &str, tenant: Option<&str>) -> Option<Uri> {
         // Servers take a step in a path out, and what stands before it, however it is encoded (RFC 3986 §5.2.4).
         if verb.is_empty() && matches!(task_id, "." | "..") {
             return None;
         }
         let prefix = call::operation_prefix(&self.method, self.uri.path())?;
         let id = utf8_percent_encode(task_id, SEGMENT);
-        let path = match self.uri.query() {
-            Some(query) => format!("{prefix}/tasks/{id}{verb}?{query}"),
-            None => format!("{prefix}/tasks/{id}{verb}"),
-        };
+        let path = call::with_query(format!("{prefix}/tasks/{id}{verb}"), self.uri.query(), tenant);
         self.uri_with(PathAndQuery::try_from(path).ok()?)
     }
 }
@@ -340,12 +350,13 @@ mod tests {
         let get = origin.get_task("a/b c").unwrap();
         assert_eq!(
             (get.method(), get.uri().to_string()),
-            (&Method::GET, "https://a.example/x/v1/tasks/a%2Fb%20c?k=v".into())
+            (&Method::GET, "https://a.example/x/v1/tasks/a%2Fb%20c?k=v&tenant=acme".into())
         );
         for step in [".", ".."] {
             assert!(origin.get_task(step).is_none(), "another place than the task's");
         }
         let cancel = origin.cancel_task("t").unwrap();
+        assert_eq!(cancel.body(), r#"{"tenant":"acme"}"#, "which stood in the body of the call");
         assert_eq!(
             (cancel.method(), cancel.uri().to_string()),
             (&Method::POST, "https://a.example/x/v1/tasks/t:cancel?k=v".into())

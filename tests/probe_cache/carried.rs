@@ -143,3 +143,17 @@ async fn nothing_that_is_printed_tells_a_secret() {
     assert_eq!(ended.word(), "stale/endpoint_not_conforming");
     assert!(!format!("{:?} {}", ended.error(), ended.error()).contains("secret"));
 }
+
+/// Over HTTP+JSON a tenant may stand in the body of a send (A2A 1.0 §8.3.2), and a question has none.
+#[tokio::test(start_paused = true)]
+async fn a_tenant_that_stands_in_a_body_stands_in_the_query_of_the_probe() {
+    for (path, query) in [
+        ("/message:send", Some("tenant=a%20c%2Fme")),
+        ("/message:send?k=v", Some("k=v&tenant=a%20c%2Fme")),
+        ("/message:send?tenant=a%20c%2Fme", Some("tenant=a%20c%2Fme")),
+        ("/a%20c%2Fme/message:send", None),
+    ] {
+        let probe = probe_of(Rest.request("POST", path, r#"{"tenant":"a c/me"}"#.into())).await;
+        assert_eq!(probe.uri.query(), query, "{path}");
+    }
+}

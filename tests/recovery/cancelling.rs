@@ -314,3 +314,13 @@ async fn an_id_that_was_cut_cancels_nobodys_task() {
         assert_eq!((ended.word().as_str(), ended.error().task_id()), ("broken/truncated", None));
     }
 }
+
+/// Over HTTP+JSON a tenant may stand in the body of a send (A2A 1.0 §8.3.2), as it may in that of a cancellation.
+#[tokio::test(start_paused = true)]
+async fn a_tenant_that_stands_in_a_body_stands_in_the_body_of_the_cancellation() {
+    let (mut stack, _, aside) = dropping([Answer::sse(begun(Rest).hang())], [done()]);
+    drop_stream(&mut stack, Rest.request("POST", "/message:stream", r#"{"tenant":"acme","message":{}}"#.into())).await;
+    let [own] = <[_; 1]>::try_from(aside.requests()).unwrap();
+    let expected = Asked::new("POST", "https://agent.example.com/tasks/task-1:cancel", json!({"tenant": "acme"}));
+    assert_eq!(asked(own).await, expected);
+}
