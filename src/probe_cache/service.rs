@@ -15,6 +15,7 @@ use super::{
     core::{Asking, Instead, Last},
     future::Waiting,
     layer::Config,
+    watch::Watch,
 };
 use crate::{
     call::{self, Call, Rank},
@@ -132,11 +133,16 @@ where
     where
         S: Service<Request<B>, Response = Response<P>>,
     {
+        let Asking { question, prober, place, card } = asking;
+        let bound = self.config.wait_of(&request, &call);
+        if bound.is_zero() {
+            // Its time is over. What is ready need not be waited for once more to find that out.
+            let watch = Watch::new(Arc::clone(&place), &call, place.clock.millis(clock::now()), card);
+            return ProbeCacheFuture::calling(self.inner.call(request), call, Some(watch));
+        }
         let service = self.inner.clone();
         self.inner = service.clone();
-        let Asking { question, prober, place, card } = asking;
         let call = at(call, request.uri());
-        let bound = self.config.wait_of(&request, &call);
         let answer = Box::pin(async move {
             // What takes longer is left to the call's own outcome; the probe goes on for others.
             tokio::time::timeout(bound, prober.ask(question)).await.unwrap_or(Ok(()))

@@ -321,6 +321,22 @@ async fn the_total_of_the_other_kind_of_call_is_not_a_calls_own() {
     }
 }
 
+/// A call that waited for its card until its time was over waits for the client's readiness once more, and not once for
+/// each layer.
+#[tokio::test(start_paused = true)]
+async fn readiness_is_waited_for_once_behind_the_total() {
+    let slow = tower::service_fn(|request: Request<Full<Bytes>>| async {
+        tokio::time::sleep(ms(9_900)).await;
+        crate::card(request).await
+    });
+    let probes = ProbeCacheLayer::builder(silent()).build().unwrap();
+    let limits = Limits::within(ms(10_000)).ready(ms(1_000));
+    let guard = Guard::builder().limits(limits).cards(slow).availability(probes).build().unwrap();
+    let ended = call(&mut guard.layer(agent([Answer::never()]).ready_after(ms(950))), V1.send()).await;
+    // The first time is before the call.
+    assert_eq!(ended.fate(), ("timeout/total".into(), ms(950 + 9_900 + 950)));
+}
+
 /// Wherever it was.
 #[tokio::test(start_paused = true)]
 async fn a_call_that_is_dropped_on_its_way_down_is_told_of_too() {
