@@ -6,7 +6,7 @@ use std::{
 };
 
 use bytes::Bytes;
-use http::{HeaderMap, response::Parts};
+use http::{HeaderMap, StatusCode, response::Parts};
 use http_body::{Body, Frame};
 
 use super::{
@@ -192,7 +192,8 @@ where
             .judge
             .as_mut()
             .is_some_and(|judge| matches!(judge.finish(self.timed.get().id()), Verdict::Error) && names_itself(judge));
-        if !status.is_success() {
+        // Nobody can say more of what was asked for on condition that it is new, and is not.
+        if !status.is_success() && status != StatusCode::NOT_MODIFIED {
             let peer = PeerError::parse(&self.kept.prefix(usize::MAX), self.media);
             let verdict = status::with_body(status, call.binding(), call.task_id().is_some(), peer.as_ref());
             return (verdict.kind, verdict.class);

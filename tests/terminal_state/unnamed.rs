@@ -36,6 +36,8 @@ async fn their_outcome_tells_what_their_status_said() {
         (200, "", "success/success"),
         (204, "", "success/success"),
         (302, "", "refused/redirected"),
+        // What was asked for on condition that it is another one: a card, say.
+        (304, "", "success/success"),
         (401, "", "refused/auth"),
         (404, "", "refused/endpoint_not_found"),
         (429, "", "refused/rate_limited"),
