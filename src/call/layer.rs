@@ -157,7 +157,10 @@ impl<O> CallLayer<O> {
     /// tenant (§8.3.2). Default: none, and a path's first segment is nobody's tenant.
     #[must_use]
     pub fn base_path(self, path: impl Into<Box<str>>) -> Self {
-        self.set(|config| config.base_path = Some(path.into()))
+        let path = path.into();
+        // Every path begins with a slash; one without would be no request's.
+        let path = if path.is_empty() || path.starts_with('/') { path } else { format!("/{path}").into() };
+        self.set(|config| config.base_path = Some(path))
     }
 }
 

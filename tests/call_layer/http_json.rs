@@ -165,6 +165,7 @@ async fn the_segment_behind_the_base_path_is_the_tenant() {
     let rows = [
         ("/rest", "/rest/acme/message:send", Some("acme")),
         ("/rest/", "/rest/acme/tasks/t-1", Some("acme")),
+        ("rest", "/rest/acme/tasks/t-1", Some("acme")),
         ("/rest", "/rest/a%20b/tasks", Some("a b")),
         ("", "/acme/tasks", Some("acme")),
         ("/", "/acme/tasks", Some("acme")),
