@@ -84,12 +84,18 @@ pub(crate) fn operation_prefix<'a>(method: &Method, path: &'a str) -> Option<&'a
     name(method, path).map(|named| named.prefix)
 }
 
-/// Whether a request says by its path or its query for which tenant it is.
+/// Whether a request says by its path or its query for which tenant it is. Of several that were named, which are
+/// nobody's together, the path's stands first.
 pub(crate) fn names_tenant(prefix: &str, query: Option<&str>, tenant: &str) -> bool {
     let in_query = |query: &str| {
         query.split('&').filter_map(|pair| pair.split_once('=')).any(|(key, _)| percent_decode_str(key).eq(*b"tenant"))
     };
-    prefix.split('/').any(|segment| percent_decode_str(segment).eq(tenant.bytes())) || query.is_some_and(in_query)
+    let in_path = |segment: &str| {
+        let segment = percent_decode_str(segment).decode_utf8_lossy();
+        let rest = tenant.strip_prefix(&*segment).filter(|_| !segment.is_empty());
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(','))
+    };
+    prefix.split('/').any(in_path) || query.is_some_and(in_query)
 }
 
 /// A path with its query, and a tenant in that.
@@ -163,6 +169,22 @@ mod tests {
         for (method, path, operation, task, prefix) in table {
             assert_eq!(read(method, path), Some((operation, task, prefix)), "{method} {path}");
         }
+    }
+
+    #[test]
+    fn a_tenant_is_named_by_path_or_query() {
+        for (prefix, query, named) in [
+            ("/acme", None, true),
+            ("/base/a%63me", None, true),
+            ("", Some("x=1&tenant=acme"), true),
+            ("", Some("ten%61nt=other"), true),
+            ("", None, false),
+            ("/acmes", Some("tenants=acme"), false),
+            ("/base", Some("x=acme"), false),
+        ] {
+            assert_eq!(names_tenant(prefix, query, "acme"), named, "{prefix} {query:?}");
+        }
+        assert!(names_tenant("/acme", None, "acme,evil") && !names_tenant("/ac", None, "acme,evil"));
     }
 
     #[test]
