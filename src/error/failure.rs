@@ -13,6 +13,7 @@ use super::{BoxError, CallError, CardFailure, PeerResponse};
 use crate::{
     call::Call,
     outcome::{Class, OutcomeKind},
+    transport,
     wire::{PeerError, TaskState, Tolerated},
 };
 
@@ -122,6 +123,11 @@ impl Failure {
         failure.never_sent = true;
         failure.card = Some(Box::new(card));
         failure
+    }
+
+    /// What a client or service below failed with, without what may be secret in its text.
+    pub(crate) fn caused_by(&mut self, error: BoxError) {
+        self.source = Some(Arc::new(transport::without_secrets(error)));
     }
 
     /// The source that the error of this failure shows: the cause, behind the status that tonic looks for.

@@ -1,6 +1,6 @@
 //! Errors of services below that type none: a layer that stands without a `TerminalStateLayer` types them.
 
-use std::{any::Any, sync::Arc};
+use std::any::Any;
 
 use super::{BoxError, CallError, Failure, recognise};
 use crate::{
@@ -16,7 +16,7 @@ pub(crate) fn lost(error: BoxError, call: &Call, before_sending: bool) -> CallEr
         let Fault { class, what, never_sent } = fault;
         let mut failure = Failure::new(fault.kind(), class, what, call.clone(), call.elapsed());
         failure.never_sent = never_sent || before_sending;
-        failure.source = Some(Arc::new(transport::without_secrets(error)));
+        failure.caused_by(error);
         CallError::new(failure)
     })
 }
@@ -26,7 +26,7 @@ pub(crate) fn broke_off(error: BoxError, call: &Call) -> CallError {
     recognise(error).unwrap_or_else(|error| {
         let what = "the body broke off";
         let mut failure = Failure::new(OutcomeKind::Broken, Class::Truncated, what, call.clone(), call.elapsed());
-        failure.source = Some(Arc::new(error));
+        failure.caused_by(error);
         CallError::new(failure)
     })
 }

@@ -1,4 +1,4 @@
-use std::{any::Any, error::Error as StdError, io, sync::Arc};
+use std::{any::Any, error::Error as StdError, io};
 
 use super::{
     AgentCardResolutionError, BoxError, CallError, CapabilityTimeout, Refusal, StaleAgentCardError, TransportError,
@@ -15,7 +15,7 @@ pub(crate) fn recognise(error: BoxError) -> Result<CallError, BoxError> {
     match found {
         Some(found) => {
             let mut failure = found.failure().clone();
-            failure.source = Some(Arc::new(error));
+            failure.caused_by(error);
             Ok(CallError::new(failure))
         }
         None => Err(error),

@@ -1,7 +1,5 @@
 //! What an error from below is, whoever made it.
 
-use std::sync::Arc;
-
 use crate::{
     call::Call,
     error::{BoxError, CallError, Failure, broke_off, recognise},
@@ -44,7 +42,7 @@ pub(super) fn in_body(error: BoxError, call: &Call) -> CallError {
     }
     recognise(error).unwrap_or_else(|error| {
         let mut failure = expired(call);
-        failure.source = Some(Arc::new(error));
+        failure.caused_by(error);
         CallError::new(failure)
     })
 }
@@ -64,7 +62,7 @@ fn understand(error: BoxError, call: &Call, before_sending: bool) -> Failed {
         (failure, known.is_none())
     };
     failure.never_sent |= before_sending;
-    failure.source = Some(Arc::new(transport::without_secrets(error)));
+    failure.caused_by(error);
     Failed { error: CallError::new(failure), unknown }
 }
 

@@ -72,8 +72,13 @@ pub(crate) fn without_secrets(error: BoxError) -> BoxError {
     error
 }
 
-/// Whether a timer below the layers ended the call.
+/// Whether a timer below the layers ended the call. One around the connector did not: there was no connection, and
+/// that says more.
 pub(crate) fn is_expired(error: &(dyn StdError + 'static)) -> bool {
+    has_fired(error) && !known(error).is_some_and(|fault| fault.never_sent)
+}
+
+fn has_fired(error: &(dyn StdError + 'static)) -> bool {
     #[cfg(feature = "tonic")]
     if tonic::is_expired(error) {
         return true;

@@ -191,7 +191,8 @@ pub(super) fn lost(error: BoxError) -> CardFailure {
         Ok(error) => error.into(),
         Err(error) => error,
     };
-    CardFailure::Connection { fault: transport::classify(&*error).class, source: Arc::new(error) }
+    let fault = transport::classify(&*error).class;
+    CardFailure::Connection { fault, source: Arc::new(transport::without_secrets(error)) }
 }
 
 /// A header's value, bounded.

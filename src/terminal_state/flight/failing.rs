@@ -1,7 +1,5 @@
 //! What a call in flight fails with.
 
-use std::sync::Arc;
-
 use tokio::time::Instant;
 
 use super::Flight;
@@ -64,14 +62,14 @@ where
         if transport::is_expired(&*error) {
             let mut failure = self.failure(OutcomeKind::Timeout, Class::Total, "a timer of the client below fired");
             failure.never_sent = before_sending;
-            failure.source = Some(Arc::new(error));
+            failure.caused_by(error);
             return CallError::new(failure);
         }
         let fault = transport::classify(&*error);
         let Fault { class, what, never_sent } = fault;
         let mut failure = self.failure(fault.kind(), class, what);
         failure.never_sent = never_sent || before_sending;
-        failure.source = Some(Arc::new(transport::without_secrets(error)));
+        failure.caused_by(error);
         CallError::new(failure)
     }
 
@@ -89,7 +87,7 @@ where
             Err(error) => {
                 let mut failure = self.failure(OutcomeKind::Timeout, due.class, "not finished");
                 failure.bound = Some(due.bound);
-                failure.source = Some(Arc::new(transport::without_secrets(error)));
+                failure.caused_by(error);
                 CallError::new(failure)
             }
         }
@@ -102,7 +100,7 @@ where
             Err(error) => error,
         };
         let mut failure = self.failure(OutcomeKind::Broken, Class::Truncated, "the body broke off");
-        failure.source = Some(Arc::new(error));
+        failure.caused_by(error);
         CallError::new(failure)
     }
 
@@ -119,7 +117,7 @@ where
     fn panic(&self, panicked: Panicked) -> Failure {
         let class = if self.seen.status.is_none() { Class::HttpStatus } else { Class::Truncated };
         let mut failure = self.failure(OutcomeKind::Broken, class, "the service below panicked");
-        failure.source = Some(Arc::new(Box::new(panicked)));
+        failure.caused_by(Box::new(panicked));
         failure
     }
 
