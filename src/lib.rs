@@ -28,6 +28,7 @@ pub mod retry;
 #[cfg_attr(docsrs, doc(cfg(feature = "signatures")))]
 pub mod signatures;
 pub mod terminal_state;
+mod times;
 #[cfg(feature = "tonic")]
 #[cfg_attr(docsrs, doc(cfg(feature = "tonic")))]
 pub mod tonic;

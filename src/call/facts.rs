@@ -38,7 +38,8 @@ pub(super) struct Facts {
     pub(super) context_id: Option<Box<str>>,
     pub(super) skill: Option<Box<str>>,
     pub(super) region: Option<Box<str>>,
-    pub(super) blocking: bool,
+    /// As it was said, by the caller or in the request.
+    pub(super) blocking: Option<bool>,
     pub(super) streaming: bool,
     pub(super) target: Option<Uri>,
     pub(super) began: Option<Instant>,
@@ -53,7 +54,6 @@ impl Facts {
     pub(super) fn set_operation(&mut self, operation: Operation) {
         self.operation = Some(operation);
         self.streaming = operation.is_streaming();
-        self.blocking = operation.is_send();
     }
 }
 
@@ -87,7 +87,7 @@ impl Call {
         self.facts.operation
     }
 
-    /// Sets the operation, and with it whether a stream is asked.
+    /// Sets the operation, and with it whether a stream is asked and, unless that was said, whether the answer may wait.
     #[must_use]
     pub fn with_operation(mut self, operation: Operation) -> Self {
         self.edit().set_operation(operation);
@@ -157,13 +157,13 @@ impl Call {
     /// without `blocking: false` (0.3).
     #[must_use]
     pub fn is_blocking(&self) -> bool {
-        self.facts.blocking
+        self.facts.blocking.unwrap_or_else(|| self.facts.operation.is_some_and(Operation::is_send))
     }
 
     /// Sets whether the answer may wait until the task rests.
     #[must_use]
     pub fn with_blocking(mut self, blocking: bool) -> Self {
-        self.edit().blocking = blocking;
+        self.edit().blocking = Some(blocking);
         self
     }
 
@@ -260,7 +260,7 @@ impl Call {
 
 impl fmt::Debug for Call {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Facts { id, tenant, task_id, context_id, skill, region, blocking, .. } = &*self.facts;
+        let Facts { id, tenant, task_id, context_id, skill, region, .. } = &*self.facts;
         f.debug_struct("Call")
             .field("shape", &format_args!("{}", self.shape()))
             .field("id", id)
@@ -269,7 +269,7 @@ impl fmt::Debug for Call {
             .field("context_id", context_id)
             .field("skill", skill)
             .field("region", region)
-            .field("blocking", blocking)
+            .field("blocking", &self.is_blocking())
             .finish_non_exhaustive()
     }
 }
@@ -292,5 +292,14 @@ mod tests {
         assert!(Call::new().with_operation(Operation::SubscribeToTask).is_streaming());
         assert!(!Call::new().with_operation(Operation::GetTask).is_blocking());
         assert!(Call::new().with_operation(Operation::SendMessage).is_blocking());
+    }
+
+    #[test]
+    fn what_was_said_of_blocking_stands_whatever_is_said_of_the_operation() {
+        for blocking in [true, false] {
+            for operation in [Operation::SendMessage, Operation::GetTask] {
+                assert_eq!(Call::new().with_blocking(blocking).with_operation(operation).is_blocking(), blocking);
+            }
+        }
     }
 }

@@ -39,6 +39,7 @@ pub struct CallLayer<O = ()> {
 pub(super) struct Config {
     pub(super) max_body: usize,
     pub(super) read_timeout: Duration,
+    pub(super) total: Option<Duration>,
     pub(super) skill_metadata: Option<Box<str>>,
     pub(super) region_metadata: Option<Box<str>>,
     pub(super) skill_header: Option<HeaderName>,
@@ -63,6 +64,7 @@ impl Default for Config {
         Self {
             max_body: 32 << 20,
             read_timeout: Duration::from_secs(30),
+            total: None,
             skill_metadata: None,
             region_metadata: None,
             skill_header: None,
@@ -116,7 +118,7 @@ impl<O> CallLayer<O> {
     /// `read_timeout` holds.
     #[must_use]
     pub fn total(self, total: Duration) -> Self {
-        self.set(|config| config.read_timeout = config.read_timeout.min(total))
+        self.set(|config| config.total = Some(total))
     }
 
     /// Is told of each call that is dropped while its request is still being read, or while it waits for its turn after

@@ -146,7 +146,7 @@ impl Naming {
         }
         // It was no JSON-RPC, so the path has the last word.
         match http_path::name(&parts.method, parts.uri.path()) {
-            Some(named) => of_path(config, call, parts, named),
+            Some(named) => of_path(config.base_path.as_deref(), call, &parts.headers, &parts.uri, named),
             None => call,
         }
     }
@@ -163,26 +163,14 @@ pub(crate) fn of_whole(given: Call, parts: &Parts, body: &[u8], began: Instant) 
 
 /// Names a call from the request's head alone, as the layers do that stand without a [`CallLayer`](crate::CallLayer).
 pub(crate) fn from_head(method: &Method, uri: &Uri, headers: &HeaderMap, extensions: &Extensions) -> Call {
-    let mut call = Call::new();
+    let call = Call::new();
     if is_grpc(headers) {
         return of_grpc(call, grpc_path::name_of(uri.path(), extensions));
     }
-    if let Some(named) = http_path::name(method, uri.path()) {
-        call = call.with_binding(Binding::HttpJson);
-        if let Some(operation) = named.operation {
-            call = call.with_operation(operation);
-        }
-        if let Some(id) = named.task_id {
-            call = call.with_task_id(percent_decode_str(id).decode_utf8_lossy());
-        }
-        if let Some(version) = version_header(headers).or_else(|| version_query(uri.query())) {
-            call = call.with_version(version);
-        }
-        if let Some(tenant) = uri.query().and_then(tenant_in) {
-            call = call.with_tenant(tenant);
-        }
+    match http_path::name(method, uri.path()) {
+        Some(named) => of_path(None, call, headers, uri, named),
+        None => call,
     }
-    call
 }
 
 /// The second is the version that the package of a gRPC service is of.
@@ -206,21 +194,23 @@ fn of_head(config: &Config, given: Call, parts: &Parts, began: Instant) -> (Call
         return (of_grpc(call, named), named.map(|named| named.version));
     }
     let call = match http_path::name(&parts.method, parts.uri.path()) {
-        Some(named) if named.operation.is_some() || parts.method != Method::POST => of_path(config, call, parts, named),
+        Some(named) if named.operation.is_some() || parts.method != Method::POST => {
+            of_path(config.base_path.as_deref(), call, &parts.headers, &parts.uri, named)
+        }
         // A path that has the form without naming an operation may be a JSON-RPC endpoint's: the body decides.
         _ => call,
     };
     (call, None)
 }
 
-/// What the path tells, if the call is an HTTP+JSON one.
-fn of_path(config: &Config, mut call: Call, parts: &Parts, named: PathName<'_>) -> Call {
+/// What the path tells, if the call is an HTTP+JSON one. A tenant stands in it where `base_path` ends.
+fn of_path(base_path: Option<&str>, mut call: Call, headers: &HeaderMap, uri: &Uri, named: PathName<'_>) -> Call {
     if !matches!(call.binding(), None | Some(Binding::HttpJson)) {
         return call;
     }
     call = call.with_binding(Binding::HttpJson);
     if call.version().is_none() {
-        let version = version_header(&parts.headers).or_else(|| version_query(parts.uri.query()));
+        let version = version_header(headers).or_else(|| version_query(uri.query()));
         if let Some(version) = version {
             call = call.with_version(version);
         }
@@ -232,13 +222,11 @@ fn of_path(config: &Config, mut call: Call, parts: &Parts, named: PathName<'_>) 
         call = call.with_task_id(percent_decode_str(id).decode_utf8_lossy());
     }
     if call.tenant().is_none() {
-        let tenant = config
-            .base_path
-            .as_deref()
+        let tenant = base_path
             .and_then(|base| named.prefix.strip_prefix(base.trim_end_matches('/')))
             .and_then(|rest| rest.strip_prefix('/'))
             .filter(|tenant| !tenant.is_empty() && !tenant.contains('/') && *tenant != "v1");
-        let in_query = parts.uri.query().filter(|_| call.version().is_none_or(|of| of >= ProtocolVersion::V1_0));
+        let in_query = uri.query().filter(|_| call.version().is_none_or(|of| of >= ProtocolVersion::V1_0));
         for tenant in [
             tenant.map(|tenant| percent_decode_str(tenant).decode_utf8_lossy().into_owned()),
             in_query.and_then(tenant_in),
@@ -304,8 +292,8 @@ fn of_body(mut call: Call, read: &RequestFacts, own: OwnWords<'_>, tenant_given:
         }
         facts.id.get_or_insert_with(|| own.id.unwrap_or_else(|| read.id.clone()));
     }
-    if facts.operation.is_some_and(Operation::is_send) {
-        facts.blocking = !read.return_immediately.unwrap_or(false) && read.blocking.unwrap_or(true);
+    if facts.blocking.is_none() && facts.operation.is_some_and(Operation::is_send) {
+        facts.blocking = Some(!read.return_immediately.unwrap_or(false) && read.blocking.unwrap_or(true));
     }
     if !tenant_given && !read.tenant.is_empty() {
         // What is longer than any that is compared is another one than each of those.

@@ -93,10 +93,9 @@ where
         let service = self.inner.clone();
         self.inner = service.clone();
         // Reading is part of the call, and cut to its total where that is known here.
-        let total = parts.extensions.get().and_then(|by| naming.total_in(by));
-        let asked = naming.asked_total(&parts);
-        let total = total.into_iter().chain(asked).min();
-        let bound = total.map_or(self.config.read_timeout, |total| self.config.read_timeout.min(total));
+        let own = parts.extensions.get().and_then(|by| naming.total_in(by));
+        let total = own.or(self.config.total).into_iter().chain(naming.asked_total(&parts));
+        let bound = total.fold(self.config.read_timeout, std::cmp::min);
         // Of a time that no clock reaches, tokio makes one that is far enough.
         let sleep = began.checked_add(bound).map_or_else(|| tokio::time::sleep(bound), tokio::time::sleep_until);
         let sleep = Box::pin(sleep);

@@ -2,7 +2,7 @@
 
 use http::{
     HeaderMap, HeaderValue, StatusCode,
-    header::{CONTENT_ENCODING, CONTENT_TYPE, DATE, RETRY_AFTER},
+    header::{CONTENT_ENCODING, CONTENT_TYPE},
 };
 use std::time::{Duration, SystemTime};
 
@@ -10,6 +10,7 @@ use super::shape;
 use crate::{
     call::{Binding, Call},
     outcome::Class,
+    times,
     wire::{Expected, MediaType},
 };
 
@@ -107,16 +108,9 @@ pub(super) fn declared(class: Class, headers: &HeaderMap) -> Option<Box<str>> {
     headers.get(name).map(|value| String::from_utf8_lossy(value.as_bytes()).into())
 }
 
-/// `Retry-After` (RFC 9110 §10.2.3), in seconds or as a date. A date counts from the answer's own `Date`, so that the
-/// peer's clock need not agree with ours; an answer without is dated when it comes (§6.6.1).
+/// `Retry-After` of an answer that has just come.
 pub(super) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
-    let value = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
-    if value.bytes().all(|byte| byte.is_ascii_digit()) {
-        return value.parse().ok().map(Duration::from_secs);
-    }
-    let until = httpdate::parse_http_date(value).ok()?;
-    let date = headers.get(DATE).and_then(|date| httpdate::parse_http_date(date.to_str().ok()?).ok());
-    Some(until.duration_since(date.unwrap_or_else(SystemTime::now)).unwrap_or_default())
+    times::retry_after(headers, SystemTime::now())
 }
 
 #[cfg(test)]
@@ -125,17 +119,6 @@ mod tests {
 
     fn headers(pairs: &[(&'static str, &'static str)]) -> HeaderMap {
         pairs.iter().map(|&(name, value)| (name.parse().unwrap(), value.parse().unwrap())).collect()
-    }
-
-    #[test]
-    fn retry_after_is_seconds_or_a_date_by_the_peers_own_clock() {
-        assert_eq!(retry_after(&headers(&[("retry-after", " 7 ")])), Some(Duration::from_secs(7)));
-        let date = ("date", "Sun, 29 Nov 2026 20:00:00 GMT");
-        let until = ("retry-after", "Sun, 29 Nov 2026 20:01:30 GMT");
-        assert_eq!(retry_after(&headers(&[date, until])), Some(Duration::from_secs(90)));
-        for none in ["soon", "", "+7", "-1", "1.5"] {
-            assert_eq!(retry_after(&headers(&[("retry-after", none)])), None, "{none}");
-        }
     }
 
     #[test]

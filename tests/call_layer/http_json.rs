@@ -1,6 +1,7 @@
 //! HTTP+JSON: by method and path, whatever stands in front; a send's body says the rest.
 
-use a2a_guard::{Binding, CallLayer, Operation, ProtocolVersion};
+use a2a_guard::{Binding, Call, CallLayer, Operation, ProtocolVersion, TerminalStateLayer};
+use http::Request;
 use tower::{Layer, Service, ServiceExt};
 
 use crate::{
@@ -122,6 +123,30 @@ async fn bodies_of_other_methods_are_not_read() {
         let began = tokio::time::Instant::now();
         let call = named(&CallLayer::new(), request(method, path, MockBody::new().hang())).await;
         assert_eq!((call.task_id(), began.elapsed()), (Some("t-1"), std::time::Duration::ZERO), "{method} {path}");
+    }
+}
+
+/// What the caller says of it wins over the body, as all that the caller says.
+#[tokio::test(start_paused = true)]
+async fn whether_a_send_may_wait_is_what_the_caller_says() {
+    for (own, body) in [(false, "{}"), (true, r#"{"configuration":{"returnImmediately":true}}"#)] {
+        let mut request = request("POST", "/message:send", MockBody::new().data(body));
+        request.extensions_mut().insert(Call::new().with_blocking(own));
+        assert_eq!(named(&CallLayer::new(), request).await.is_blocking(), own, "{body}");
+    }
+}
+
+/// A query named no tenant before 1.0: with a `CallLayer` or without.
+#[tokio::test(start_paused = true)]
+async fn the_head_says_the_same_to_all_layers() {
+    for (path, tenant) in [("/tasks/t-1?tenant=acme", Some("acme")), ("/tasks/t-1?tenant=acme&A2A-Version=0.3", None)] {
+        let call = named(&CallLayer::new(), request("GET", path, MockBody::new())).await;
+        assert_eq!(call.tenant(), tenant, "{path}");
+        let lost = tower::service_fn(|_: Request<MockBody>| async {
+            Err::<http::Response<MockBody>, _>(std::io::Error::from(std::io::ErrorKind::ConnectionReset))
+        });
+        let alone = TerminalStateLayer::new().layer(lost).oneshot(request("GET", path, MockBody::new())).await;
+        assert_eq!(alone.unwrap_err().call().tenant(), tenant, "{path}");
     }
 }
 

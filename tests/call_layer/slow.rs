@@ -73,6 +73,34 @@ async fn and_to_the_total_that_the_layer_was_told() {
     assert_eq!(started.elapsed(), s(3));
 }
 
+/// In whatever order, and however often, they are set: the last of each counts, and of both the shorter.
+#[tokio::test(start_paused = true)]
+async fn the_total_and_the_read_timeout_are_set_apart() {
+    let layer = CallLayer::new;
+    for (layer, bound) in [
+        (layer().total(s(3)).read_timeout(s(9)), 3),
+        (layer().read_timeout(s(9)).total(s(3)), 3),
+        (layer().total(s(9)).read_timeout(s(3)), 3),
+        (layer().total(s(3)).total(s(9)), 9),
+    ] {
+        let started = Instant::now();
+        named(&layer, request("POST", "/a2a", MockBody::new().hang())).await;
+        assert_eq!(started.elapsed(), s(bound));
+    }
+}
+
+/// A total that a call has of its own stands in the place of the layer's.
+#[tokio::test(start_paused = true)]
+async fn the_total_of_one_call_counts_and_not_that_of_the_layer() {
+    for own in [2, 9] {
+        let mut request = request("POST", "/a2a", MockBody::new().hang());
+        request.extensions_mut().insert(LimitOverrides::default().total_unary(s(own)));
+        let started = Instant::now();
+        named(&CallLayer::new().total(s(4)), request).await;
+        assert_eq!(started.elapsed(), s(own));
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_body_of_which_nothing_comes_passes_on_after_its_time() {
     let started = Instant::now();

@@ -8,7 +8,8 @@ use std::time::{Duration, SystemTime};
 use http::{HeaderMap, HeaderName, HeaderValue, Request, Response, header};
 use http_cache_semantics::{CacheOptions, CachePolicy};
 
-use self::reading::{Freshness, kept, retry_after, updated, varies_by};
+use self::reading::{Freshness, kept, updated, varies_by};
+use crate::times::retry_after;
 
 /// A time after every date that is likely to be tried.
 const NOW: Duration = Duration::from_secs(1_800_000_000);

@@ -12,13 +12,13 @@ use http_body::Body;
 use http_body_util::BodyExt;
 use tokio::time::Instant;
 
-use super::{CardAsk, Inner, VerifiedTransport, freshness, held::Validators, location::Location};
+use super::{CardAsk, Inner, VerifiedTransport, held::Validators, location::Location};
 use crate::{
     client::AnyBody,
     clock::Millis,
     error::{BoxError, CardFailure, recognise},
     outcome::{Class, OutcomeKind},
-    transport,
+    times, transport,
     wire::MediaType,
 };
 
@@ -80,7 +80,7 @@ impl Inner {
             _ => Err(CardFailure::HttpStatus {
                 status,
                 location: Box::new(uri.clone()),
-                retry_after: freshness::retry_after(&head.headers, self.clock.date(sent)),
+                retry_after: times::retry_after(&head.headers, self.clock.date(sent)),
             }),
         }
     }

@@ -8,8 +8,10 @@ use std::time::{Duration, SystemTime};
 
 use http::{
     HeaderMap, HeaderName,
-    header::{AGE, CACHE_CONTROL, DATE, EXPIRES, RETRY_AFTER, VARY},
+    header::{AGE, CACHE_CONTROL, DATE, EXPIRES, VARY},
 };
+
+use crate::times::{date, date_of, seconds};
 
 /// The fields that decide, and that a 304 replaces one by one (RFC 9111 §3.2).
 const KEPT: [HeaderName; 4] = [CACHE_CONTROL, DATE, EXPIRES, VARY];
@@ -108,16 +110,6 @@ pub(super) fn updated(stored: &HeaderMap, not_modified: &HeaderMap) -> HeaderMap
     updated
 }
 
-/// `Retry-After` (RFC 9110 §10.2.3), in seconds or as a date. A date counts from the answer's own `Date`, if it has
-/// one.
-pub(super) fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
-    let value = headers.get(RETRY_AFTER)?.as_bytes().trim_ascii();
-    match seconds(value) {
-        Some(seconds) => Some(Duration::from_secs(seconds)),
-        None => Some(date(value)?.duration_since(date_of(headers, now)).unwrap_or_default()),
-    }
-}
-
 /// `Expires` less `Date`. What is no date has passed (§5.3).
 fn expires(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
     let mut values = headers.get_all(EXPIRES).iter();
@@ -126,26 +118,10 @@ fn expires(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
     Some(expires.and_then(|expires| expires.duration_since(date_of(headers, now)).ok()).unwrap_or_default())
 }
 
-fn date_of(headers: &HeaderMap, now: SystemTime) -> SystemTime {
-    headers.get(DATE).and_then(|value| date(value.as_bytes())).unwrap_or(now)
-}
-
 /// Of several the first, whether they stand in a line each or in one (§5.1).
 fn age(headers: &HeaderMap) -> Duration {
     let first = headers.get(AGE).and_then(|value| value.as_bytes().split(|&b| b == b',').next());
     Duration::from_secs(first.and_then(|value| seconds(value.trim_ascii())).unwrap_or(0))
-}
-
-fn date(value: &[u8]) -> Option<SystemTime> {
-    httpdate::parse_http_date(std::str::from_utf8(value).ok()?.trim()).ok()
-}
-
-/// Delta-seconds (§1.2.2): a number too large to be held is as good as for ever.
-fn seconds(value: &[u8]) -> Option<u64> {
-    if value.is_empty() || !value.iter().all(u8::is_ascii_digit) {
-        return None;
-    }
-    Some(value.iter().fold(0_u64, |sum, digit| sum.saturating_mul(10).saturating_add(u64::from(digit - b'0'))))
 }
 
 /// Reads `name`, `name=token` and `name="quoted"`, separated by commas (§5.2); names in lower case.

@@ -18,7 +18,7 @@ use crate::{
     card_consistency::store::{
         CardAsk, Inner, VerifiedTransport,
         exchange::{lost, not_json, text},
-        freshness::{self, Freshness},
+        freshness::Freshness,
         held::{self, Lease, Validators},
         search::of_flaw,
         witness::Witness,
@@ -26,6 +26,7 @@ use crate::{
     clock::{Millis, span},
     error::{BoxError, CardFailure, recognise},
     outcome::Class,
+    times,
     wire::{A2aError, MediaType, PeerError},
 };
 
@@ -109,7 +110,7 @@ impl Inner {
         CardFailure::HttpStatus {
             status: head.status,
             location: Box::new(uri.clone()),
-            retry_after: freshness::retry_after(&head.headers, self.clock.date(sent)),
+            retry_after: times::retry_after(&head.headers, self.clock.date(sent)),
         }
     }
 }
