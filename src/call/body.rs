@@ -43,6 +43,7 @@ where
     B: Body,
 {
     /// A body of which nothing was read.
+    #[must_use]
     pub fn unread(body: B) -> Self {
         Self { first: None, read: VecDeque::new(), end: End::Rest, rest: Some(body) }
     }

@@ -106,7 +106,7 @@ impl Operation {
 
 impl fmt::Display for Operation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
+        f.pad(self.as_str())
     }
 }
 
@@ -136,7 +136,7 @@ impl Binding {
 
 impl fmt::Display for Binding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
+        f.pad(self.as_str())
     }
 }
 
@@ -166,7 +166,7 @@ impl Capability {
 
 impl fmt::Display for Capability {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
+        f.pad(self.as_str())
     }
 }
 
@@ -189,6 +189,12 @@ impl Shape {
     #[must_use]
     pub const fn binding(&self) -> Option<Binding> {
         self.binding
+    }
+
+    /// The version of the protocol, if it shows.
+    #[must_use]
+    pub const fn version(&self) -> Option<ProtocolVersion> {
+        self.version
     }
 
     /// The media type that a success has.

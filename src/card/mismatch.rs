@@ -50,7 +50,7 @@ impl MismatchField {
 
 impl fmt::Display for MismatchField {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
+        f.pad(self.as_str())
     }
 }
 

@@ -49,6 +49,7 @@ where
     O: Observe + Clone,
 {
     /// Tells this observer.
+    #[must_use]
     pub fn new(observer: O) -> Self {
         Self { observer }
     }

@@ -53,6 +53,7 @@ pub struct Recovery {
 
 impl Recovery {
     /// Nothing is done yet; requests will go through `service`. Default bounds: 16 in flight, 5 s each.
+    #[must_use]
     pub fn new<S, B, R>(service: S) -> Self
     where
         S: Service<Request<B>, Response = Response<R>> + Clone + Send + 'static,

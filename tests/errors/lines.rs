@@ -2,7 +2,9 @@
 
 use std::io::ErrorKind;
 
-use a2a_guard::{CallError, LimitOverrides, Limits, TerminalStateLayer};
+use a2a_guard::{
+    Binding, CallError, Class, LimitOverrides, Limits, Operation, OutcomeKind, ProtocolVersion, TerminalStateLayer,
+};
 use bytes::Bytes;
 use http::Request;
 use http_body_util::Full;
@@ -291,4 +293,18 @@ async fn debug_is_the_same_line_and_kinds_say_what_they_are() {
     let CallError::Timeout(timeout) = &error else { panic!("{error}") };
     assert_eq!(timeout.to_string(), error.to_string());
     assert_eq!(format!("{timeout:?}"), format!("CapabilityTimeout({error})"));
+}
+
+/// As in a table.
+#[test]
+fn words_take_the_width_that_is_asked_for() {
+    let columns = format!(
+        "{:<9}|{:>6}|{:<9}|{:<9}|{:<5}|",
+        OutcomeKind::Broken,
+        Class::Idle,
+        Operation::GetTask,
+        Binding::Grpc,
+        ProtocolVersion::V1_0
+    );
+    assert_eq!(columns, "broken   |  idle|GetTask  |GRPC     |1.0  |");
 }

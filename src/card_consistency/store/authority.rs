@@ -77,7 +77,7 @@ impl AuthorityGap {
 
 impl fmt::Display for AuthorityGap {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
+        f.pad(self.as_str())
     }
 }
 
