@@ -59,17 +59,7 @@ where
         self.first.as_ref().filter(|_| self.read.is_empty() && self.is_whole())
     }
 
-    /// Whether nothing comes behind what was read.
-    fn is_whole(&self) -> bool {
-        matches!(self.end, End::Rest) && self.rest.as_ref().is_none_or(Body::is_end_stream)
-    }
-}
-
-impl<B> CallBody<B>
-where
-    B: Body,
-{
-    /// The same, in however many pieces it came. More than one are put together.
+    /// The whole body, if it was read to its end. Pieces are put together.
     pub(crate) fn to_bytes(&self) -> Option<Bytes> {
         if self.read.is_empty() || !self.is_whole() {
             return self.as_bytes().cloned();
@@ -77,6 +67,11 @@ where
         let mut bytes = Vec::new();
         self.first.iter().chain(&self.read).for_each(|piece| bytes.extend_from_slice(piece));
         Some(bytes.into())
+    }
+
+    /// Whether nothing comes behind what was read.
+    fn is_whole(&self) -> bool {
+        matches!(self.end, End::Rest) && self.rest.as_ref().is_none_or(Body::is_end_stream)
     }
 }
 

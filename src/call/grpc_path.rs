@@ -34,7 +34,7 @@ const METHODS: [(Operation, &str, Option<&str>); Operation::COUNT] = {
     ]
 };
 
-/// What a gRPC path tells, or tonic beside it.
+/// What a gRPC path says, or what tonic says beside it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct GrpcName {
     /// `None`: a method of the service that is none of A2A's.

@@ -131,7 +131,8 @@ impl<O> CallLayer<O> {
         CallLayer { config: self.config, observer }
     }
 
-    /// Takes the skill from this key of the request's `metadata`, or of its message's. Default: none.
+    /// Takes the skill from this key of the request's `metadata`, or of its message's. A key is found up to a length of
+    /// 128 bytes over JSON, and of 1 KiB over gRPC. Default: none.
     #[must_use]
     pub fn skill_metadata(self, key: impl Into<Box<str>>) -> Self {
         self.set(|config| config.skill_metadata = Some(key.into()))

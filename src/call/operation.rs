@@ -2,7 +2,7 @@ use std::fmt;
 
 use super::ProtocolVersion;
 
-/// One of A2A's eleven operations (A2A 1.0 §3.1), whatever a binding spells it.
+/// One of A2A's eleven operations (A2A 1.0 §3.1), however a binding spells it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Operation {

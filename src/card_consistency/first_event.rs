@@ -47,7 +47,7 @@ impl FirstEventExtension {
         self
     }
 
-    /// What one of it is. Default: 1 s.
+    /// The unit that the parameter counts in. Default: 1 s.
     pub fn unit(mut self, unit: Duration) -> Self {
         self.unit = unit;
         self
@@ -61,16 +61,20 @@ impl FirstEventExtension {
 
     pub(super) fn check(&self) -> Result<(), CardStoreError> {
         let wrong = |why: &str| Err(CardStoreError::new("first_event", why));
-        match () {
-            () if self.uri.is_empty() => wrong("has an empty URI, which no card's extension has"),
-            () if self.param.is_empty() => wrong("has a parameter without a name"),
-            () if self.unit.is_zero() => wrong("has a unit of zero: no bound could be told in it"),
-            () if self.cap.is_zero() => wrong("has a cap of zero: no stream could ever begin"),
-            () => Ok(()),
+        if self.uri.is_empty() {
+            wrong("has an empty URI, which no card's extension has")
+        } else if self.param.is_empty() {
+            wrong("has a parameter without a name")
+        } else if self.unit.is_zero() {
+            wrong("has a unit of zero: no bound could be told in it")
+        } else if self.cap.is_zero() {
+            wrong("has a cap of zero: no stream could ever begin")
+        } else {
+            Ok(())
         }
     }
 
-    /// What the card says. A number that is none of a time, zero among them, says nothing.
+    /// What the card says. A number that is no duration, zero among them, says nothing.
     pub(super) fn read(&self, card: &AgentCard) -> Option<Duration> {
         let stated = card.extension(&self.uri)?.params()?.get(&*self.param)?.as_f64()?;
         if !stated.is_normal() || stated.is_sign_negative() {

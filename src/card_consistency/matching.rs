@@ -164,8 +164,8 @@ impl Rules {
         }
     }
 
-    /// Whether a card covers a call, as it is but for its version header, that is known to find it in this epoch: what
-    /// [`apply`](Self::apply) says of it, without matching it again.
+    /// Whether a card covers a call that is known to find it in this epoch: what [`apply`](Self::apply) says of it,
+    /// without matching it again. The version header may still be missing.
     #[inline]
     pub(super) fn covers<B>(&self, held: &HeldCard, epoch: u64, call: &Call, request: &Request<B>) -> bool {
         held.memo.stands(epoch, &self.urls, call, request.uri(), place(request, call))
@@ -175,7 +175,8 @@ impl Rules {
 
     /// Refuses a call that the card does not cover, and completes one that it does: version header and tenant.
     ///
-    /// What the card remembers of such calls, if another one to the same place needs no more than [`Rules::covers`].
+    /// Returns what the card remembers of such calls, if another one to the same place needs no more than
+    /// [`Rules::covers`].
     pub(super) fn apply<'c, B>(
         &self,
         held: &'c HeldCard,

@@ -43,7 +43,8 @@ use crate::{call::Call, error::CardFailure};
 /// # async fn ask_the_mesh() -> &'static str { "agent-7.mesh.example.com" }
 /// ```
 pub trait Resolve: Send + Sync {
-    /// Where the request with this head goes. Called once for each call, before anything else is done.
+    /// Where the request with this head goes. Called once for each attempt of a call that somebody could name, with its
+    /// URI made absolute, before a card is looked for.
     fn resolve(&self, head: &Parts, call: &Call) -> Resolution;
 
     /// Whether every request goes where its own URI says, so that nobody need be asked.
@@ -77,7 +78,7 @@ impl fmt::Debug for Resolution {
     }
 }
 
-/// The default: the request's URI is the dispatch URL.
+/// The default: the request's own URI.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Direct;
 

@@ -11,6 +11,8 @@ use crate::error::Told;
 /// one. `()`, the default, observes nothing and costs nothing. An observer is called where the call ends, on a path
 /// that others wait for (even in a `Drop`): count, do not block.
 ///
+/// The type of a closure's parameter has to be written: `|outcome: &Outcome<'_>|`.
+///
 /// ```
 /// use std::sync::{Arc, atomic::{AtomicU64, Ordering}};
 /// use a2a_guard::{Observe, Outcome, OutcomeKind, TerminalStateLayer};

@@ -226,8 +226,7 @@ impl Endpoint {
 }
 
 impl Doubts {
-    /// Whether a caller with other credentials may ask for itself. Not for each of them there is: a probe is none too
-    /// cheap.
+    /// Whether a caller with other credentials may ask for itself. Not each of them may: probes are not cheap.
     fn may_ask(&self, credential: u64) -> bool {
         self.asked.len() < SECOND_OPINIONS && !self.asked.contains(&credential)
     }

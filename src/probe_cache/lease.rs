@@ -59,7 +59,7 @@ impl Lease {
         before.unwrap_or_else(|word| word) & UNTIL
     }
 
-    /// Lets it hold until then, whatever was before.
+    /// Lets it hold until then at least, whatever was withdrawn before.
     pub(super) fn grant(&self, until: Millis) {
         self.renew(until, self.seen().generation());
     }

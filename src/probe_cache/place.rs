@@ -133,7 +133,8 @@ impl Places {
     }
 }
 
-/// When that is renewed again which holds until then: a while after it was renewed.
+/// When what holds until `until` is next worth renewing: a while ([`STEP`], or an eighth of its span if that is less)
+/// after it was last renewed.
 fn due(until: Millis, span: Millis) -> Millis {
     (until.saturating_add(STEP.min(span / 8)) + 1).saturating_sub(span)
 }

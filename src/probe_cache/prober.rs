@@ -111,7 +111,7 @@ impl Prober {
         }
     }
 
-    /// `anyway`: though it is trusted.
+    /// Probes the endpoint and tells all who wait. `anyway`: also one that is trusted.
     async fn lead(&self, landing: Landing<EndpointKey, Verdict>, question: Question, anyway: bool) {
         let Question { endpoint, probe, .. } = &question;
         // Another flight may have landed between the look and the joining.

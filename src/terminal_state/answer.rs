@@ -137,7 +137,7 @@ impl Answer {
     }
 }
 
-/// Of an answer that is judged as a whole.
+/// The judge of an answer that is judged as a whole.
 #[allow(clippy::large_enum_variant, reason = "it is boxed where it is kept")]
 pub(super) enum AnswerJudge {
     Json(Judge),
@@ -187,7 +187,7 @@ pub(super) enum StreamExpected {
     },
 }
 
-/// Of a stream.
+/// The judge of a stream.
 #[allow(clippy::large_enum_variant, reason = "it lives in the box of its stream")]
 pub(super) enum AnyStreamJudge {
     Events(StreamJudge),

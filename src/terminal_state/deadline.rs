@@ -33,6 +33,7 @@ pub(super) enum Phase {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Due {
     pub(super) at: Instant,
+    /// `Success`: the call ends well then.
     pub(super) class: Class,
     pub(super) bound: Duration,
 }
@@ -126,7 +127,8 @@ impl Deadlines {
         self.gap_so_far = None;
     }
 
-    /// Whether something may be due before a timer that was set for the earliest that there was, its floor minded.
+    /// Whether something may be due before the timer fires, which was set for the earliest that was known then, its
+    /// floor minded.
     #[inline]
     pub(super) fn may_be_sooner(&self) -> bool {
         self.sooner

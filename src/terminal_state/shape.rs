@@ -6,7 +6,7 @@ use crate::{
     wire::{Envelope, Expected, GrpcDialect, GrpcExpected, GrpcPayload, Payload, Wrapping},
 };
 
-/// What to expect of the answer to `call`; `None` if nobody could name the call, or it is none of JSON.
+/// What to expect of the answer to `call`; `None` if nobody could name the call, or its answer is no JSON.
 pub(super) fn expected(call: &Call) -> Option<Expected> {
     let operation = call.operation()?;
     let payload = match operation {

@@ -34,9 +34,9 @@ struct Known<Q, F> {
     last: usize,
     /// The next one to be learnt anew.
     next: usize,
-    /// So many documents are not learnt of …
+    /// How many more are passed over before one is learnt again.
     pause: u8,
-    /// … since so many were not, the last time.
+    /// How long the last such pause was.
     patience: u8,
 }
 

@@ -12,10 +12,12 @@
 //! | [`grpc`] | gRPC's messages, statuses and requests |
 //! | [`request`] | one outgoing request: method, id, task |
 //! | [`peer_error`] | an error object, in any of the shapes that servers write |
+//! | `known` | an answer or a request that is like one before |
+//! | `readable` | JSON that no tree could be built of |
 //! | [`id`], [`media_type`], [`task_state`], [`tolerated`], [`text`] | the small words those are made of |
 //!
 //! What is like something that was judged before, byte for byte but for texts that make no difference, is not judged
-//! again (`template`): events of a stream, and answers that come whole.
+//! again (`template`): events of a stream, and answers and requests that come whole.
 //!
 //! Three promises hold for every type: no byte of a peer makes it panic or recurse, its memory is bounded, and its
 //! verdict does not depend on where the bytes were cut.

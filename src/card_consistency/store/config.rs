@@ -147,7 +147,7 @@ impl CardStoreBuilder {
         self
     }
 
-    /// How long failures are remembered.
+    /// How long failures are remembered. Default: [`NegativeTtl::default`].
     pub fn negative_ttl(mut self, ttl: NegativeTtl) -> Self {
         self.settings.negative_ttl = ttl;
         self

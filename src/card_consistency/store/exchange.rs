@@ -183,7 +183,7 @@ pub(super) fn unauthorized(head: &Parts, location: &Uri) -> CardFailure {
 }
 
 pub(super) fn lost(error: BoxError) -> CardFailure {
-    // The usual client is a guarded one, whose bounds may be shorter than the fetch's.
+    // A client may have this crate's layers around it, with bounds shorter than the fetch's.
     let error = match recognise(error) {
         Ok(error) if error.outcome() == OutcomeKind::Timeout => {
             return CardFailure::FetchTimeout { bound: error.bound().unwrap_or_default() };
@@ -211,7 +211,7 @@ mod tests {
         error::{CallError, Failure},
     };
 
-    /// The usual client is guarded by this library's layers, and fails with their errors.
+    /// A client with this crate's layers around it fails with their errors.
     #[test]
     fn a_clients_own_timeout_is_one_and_nothing_else_of_its_is() {
         let failed = |kind, class| {

@@ -139,8 +139,8 @@ impl Shelf {
         *self.writes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Writes what a search that began at `asked` came to, unless what stands is newer, or something was thrown away
-    /// since.
+    /// Runs `write` while no other write is under way: with the shelf, or with `None` if something was thrown away
+    /// since `generation`.
     pub(super) fn write<T>(&self, generation: u64, write: impl FnOnce(Option<&Self>) -> T) -> T {
         let writes = self.writes.lock().unwrap_or_else(PoisonError::into_inner);
         write((*writes == generation).then_some(self))

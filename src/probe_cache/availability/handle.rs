@@ -81,7 +81,7 @@ pub struct AvailabilityEntry {
 pub struct AvailabilityStats {
     /// Calls for a skill that was known to be available.
     pub hits: u64,
-    /// Calls for a skill of which nothing was known, or that it is unavailable.
+    /// Calls for a skill of which nothing was known, or that was known to be unavailable.
     pub misses: u64,
     /// Entries that were dropped: by a refusal, by hand, or by another replica.
     pub invalidations: u64,

@@ -40,9 +40,9 @@ pub(super) struct Memo<N> {
     /// How the last few events that were like no other began: those of a kind that comes once are not worth learning.
     starts: [u64; KINDS],
     strangers: u8,
-    /// So many events are not learnt of …
+    /// How many more are passed over before one is learnt again.
     pause: u8,
-    /// … since so many were not, the last time.
+    /// How long the last such pause was.
     patience: u8,
     /// The beginning of an event that a cut goes through, and that may be like another.
     carry: Vec<u8>,
