@@ -163,15 +163,16 @@ impl Limits {
 
     /// What is wrong with these bounds, of one operation or of all, if anything: its name, and why.
     pub(crate) fn contradiction(&self, operation: Option<Operation>) -> Option<(&'static str, String)> {
+        // The totals first: they may be what the others were cut to.
         let durations = [
+            ("total_unary", self.total_unary),
+            ("total_stream", self.total_stream),
             ("ready", self.ready),
             ("head", self.head),
             ("blocking_head", self.blocking_head),
             ("first_event", self.first_event),
             ("idle", self.idle),
             ("event_gap", self.event_gap),
-            ("total_unary", self.total_unary),
-            ("total_stream", self.total_stream),
             ("linger", self.linger),
             ("auth_wait", self.auth_wait),
         ];
@@ -205,10 +206,18 @@ impl Limits {
             (stream, "linger", self.linger, "total_stream", self.total_stream),
             (stream, "auth_wait", self.auth_wait, "total_stream", self.total_stream),
         ];
+        // Where a total was lowered, the next bound would be the next to be above it.
+        let defaults = Self::default();
+        let is_lowered = self.total_unary < defaults.total_unary || self.total_stream < defaults.total_stream;
+        let all_at_once = match operation {
+            None if is_lowered => "; or begin with Limits::within, which cuts every bound to the total",
+            _ => "",
+        };
         pairs.into_iter().find(|(held, _, bound, _, total)| *held && bound > total).map(
             |(_, name, bound, of, total)| {
                 let why = format!(
-                    "({bound:?}) is above {of} ({total:?}): it could never be reached; lower it, or raise {of}"
+                    "({bound:?}) is above {of} ({total:?}): it could never be reached; lower it, or raise \
+                     {of}{all_at_once}"
                 );
                 (name, why)
             },
@@ -283,8 +292,15 @@ mod tests {
         let limits = Limits::default().total(Duration::from_secs(10));
         let (name, why) = limits.contradiction(None).unwrap();
         assert_eq!(name, "head");
-        assert_eq!(why, "(30s) is above total_unary (10s): it could never be reached; lower it, or raise total_unary");
+        assert_eq!(
+            why,
+            "(30s) is above total_unary (10s): it could never be reached; lower it, or raise total_unary; \
+             or begin with Limits::within, which cuts every bound to the total"
+        );
         assert_eq!(limits.cut_to_total(true).cut_to_total(false).contradiction(None), None);
+        let (name, why) = Limits::default().idle(Duration::from_secs(601)).contradiction(None).unwrap();
+        assert_eq!(name, "idle");
+        assert!(why.ends_with("lower it, or raise total_unary"), "{why}");
     }
 
     #[test]
@@ -292,6 +308,7 @@ mod tests {
         assert_eq!(Limits::default().idle(Duration::ZERO).contradiction(None).unwrap().0, "idle");
         assert_eq!(Limits::default().total(Duration::MAX).contradiction(None).unwrap().0, "total_unary");
         assert_eq!(Limits::default().max_event(0).contradiction(None).unwrap().0, "max_event");
+        assert_eq!(Limits::within(Duration::ZERO).contradiction(None).unwrap().0, "total_unary");
     }
 
     #[test]

@@ -298,15 +298,21 @@ impl<O> ProbeCacheBuilder<O> {
     fn check(&self) -> Result<(), ProbeCacheError> {
         let settings = &self.settings;
         let least = Duration::from_millis(1);
-        for (setting, duration) in [
-            ("trust", settings.trust),
-            ("back_off", settings.back_off),
-            ("probe_timeout", settings.probe_timeout),
-            ("wait", settings.wait),
-            ("refresh_ahead", settings.refresh_ahead.unwrap_or(least)),
+        let unprobed = "raise it, or use ProbeCacheLayer::without_probes";
+        for (setting, duration, why, cure) in [
+            ("trust", settings.trust, "each call would be probed for", unprobed),
+            ("back_off", settings.back_off, "endpoints that fail would be probed all the time", "raise it"),
+            ("probe_timeout", settings.probe_timeout, "no probe could be answered in time", unprobed),
+            ("wait", settings.wait, "no probe could be waited for", unprobed),
+            (
+                "refresh_ahead",
+                settings.refresh_ahead.unwrap_or(least),
+                "no probe could end before its call needs it",
+                "leave it out instead",
+            ),
         ] {
             if duration < least {
-                return Err(ProbeCacheError::new(setting, "is below 1 ms"));
+                return Err(ProbeCacheError::new(setting, format!("is below 1 ms: {why}; {cure}")));
             }
             if duration > LONGEST {
                 return Err(ProbeCacheError::new(setting, "is longer than a century, which is no bound"));
@@ -317,7 +323,10 @@ impl<O> ProbeCacheBuilder<O> {
             return Err(ProbeCacheError::new("jitter", why));
         }
         if settings.max_back_off < settings.back_off {
-            let why = format!("starts at {:?}, above its maximum of {:?}", settings.back_off, settings.max_back_off);
+            let why = format!(
+                "starts at {:?}, above its maximum of {:?}: lower the first, or raise the maximum",
+                settings.back_off, settings.max_back_off
+            );
             return Err(ProbeCacheError::new("back_off", why));
         }
         if settings.capacity == 0 {

@@ -342,7 +342,8 @@ mod tests {
             TerminalStateLayer::builder().limits(Limits::default().total(Duration::from_secs(10))).build().unwrap_err();
         assert_eq!(
             error.to_string(),
-            "head (30s) is above total_unary (10s): it could never be reached; lower it, or raise total_unary"
+            "head (30s) is above total_unary (10s): it could never be reached; lower it, or raise total_unary; \
+             or begin with Limits::within, which cuts every bound to the total"
         );
     }
 

@@ -14,11 +14,23 @@ const CENTURY: std::time::Duration = s(100 * 365 * 86_400);
 #[test]
 fn of_the_layer() {
     let rows: [(Set, &str); 14] = [
-        (|b| b.trust(std::time::Duration::ZERO), "trust is below 1 ms"),
-        (|b| b.wait(std::time::Duration::ZERO), "wait is below 1 ms"),
-        (|b| b.probe_timeout(std::time::Duration::ZERO), "probe_timeout is below 1 ms"),
+        (
+            |b| b.trust(std::time::Duration::ZERO),
+            "trust is below 1 ms: each call would be probed for; raise it, or use ProbeCacheLayer::without_probes",
+        ),
+        (
+            |b| b.wait(std::time::Duration::ZERO),
+            "wait is below 1 ms: no probe could be waited for; raise it, or use ProbeCacheLayer::without_probes",
+        ),
+        (
+            |b| b.probe_timeout(std::time::Duration::ZERO),
+            "probe_timeout is below 1 ms: no probe could be answered in time; raise it, or use ProbeCacheLayer::without_probes",
+        ),
         (|b| b.probe_timeout(std::time::Duration::MAX), "probe_timeout is longer than a century, which is no bound"),
-        (|b| b.back_off(s(9), s(3)), "back_off starts at 9s, above its maximum of 3s"),
+        (
+            |b| b.back_off(s(9), s(3)),
+            "back_off starts at 9s, above its maximum of 3s: lower the first, or raise the maximum",
+        ),
         (|b| b.jitter(1.5), "jitter is 1.5: it is a part of the trust, between 0 and 1"),
         (|b| b.jitter(f64::NAN), "jitter is NaN: it is a part of the trust, between 0 and 1"),
         (|b| b.capacity(0), "capacity must not be zero: each call would be probed for"),
@@ -35,7 +47,10 @@ fn of_the_layer() {
             |b| b.origin("agent.example.com:443".parse().unwrap()),
             "origin needs a scheme and an authority: https://agent.example.com, say",
         ),
-        (|b| b.refresh_ahead(std::time::Duration::ZERO), "refresh_ahead is below 1 ms"),
+        (
+            |b| b.refresh_ahead(std::time::Duration::ZERO),
+            "refresh_ahead is below 1 ms: no probe could end before its call needs it; leave it out instead",
+        ),
         (|b| b.trust(CENTURY + ms(1)), "trust is longer than a century, which is no bound"),
     ];
     let agent = Agent::willing();

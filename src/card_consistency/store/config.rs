@@ -247,13 +247,13 @@ impl CardStoreBuilder {
     pub fn build(mut self) -> Result<CardStore, CardStoreError> {
         let settings = &mut self.settings;
         let nonzero = [
-            ("max_card_bytes", settings.max_card_bytes == 0),
-            ("fetch_timeout", settings.fetch_timeout.is_zero()),
-            ("capacity", self.capacity == 0),
-            ("max_searches", self.max_searches == 0),
+            ("max_card_bytes", settings.max_card_bytes == 0, "had"),
+            ("fetch_timeout", settings.fetch_timeout.is_zero(), "had"),
+            ("capacity", self.capacity == 0, "kept"),
+            ("max_searches", self.max_searches == 0, "had"),
         ];
-        if let Some((setting, _)) = nonzero.into_iter().find(|(_, is_zero)| *is_zero) {
-            return Err(CardStoreError { setting, why: "must not be zero: no card could ever be had".into() });
+        if let Some((setting, _, what)) = nonzero.into_iter().find(|(_, is_zero, _)| *is_zero) {
+            return Err(CardStoreError { setting, why: format!("must not be zero: no card could ever be {what}") });
         }
         if settings.max_age > MAX_AUTHORITY {
             let why = format!("is {:?}: no card has authority for more than {MAX_AUTHORITY:?}", settings.max_age);

@@ -99,7 +99,7 @@ enum Part {
 impl Pattern {
     /// Reads a pattern. The error says what is wrong, to follow its text.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
-        let (scheme, rest) = text.split_once("://").ok_or("has no scheme")?;
+        let (scheme, rest) = text.split_once("://").ok_or("has no scheme: begin it with https:// or {scheme}://")?;
         if !matches!(scheme, "http" | "https" | "{scheme}") {
             return Err("must begin with http://, https:// or {scheme}://".to_owned());
         }

@@ -193,7 +193,12 @@ fn settings_that_cannot_be_are_refused() {
         assert_eq!(builder.build().unwrap_err().setting(), expected);
     }
     let error = builder().location_template("cards.example/{host}").build().unwrap_err();
-    assert_eq!(error.to_string(), "location_template (\"cards.example/{host}\") has no scheme");
+    assert_eq!(
+        error.to_string(),
+        "location_template (\"cards.example/{host}\") has no scheme: begin it with https:// or {scheme}://"
+    );
+    let error = builder().capacity(0).build().unwrap_err();
+    assert_eq!(error.to_string(), "capacity must not be zero: no card could ever be kept");
 }
 
 #[tokio::test(start_paused = true)]
