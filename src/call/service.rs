@@ -201,6 +201,8 @@ where
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let mut state = self.project().state;
+        // Where something is not there that should be, this is polled after its end: nothing comes any more, as of a
+        // fused future.
         loop {
             let next = match state.as_mut().project() {
                 StateProj::Reading { sleep, waiting } => {

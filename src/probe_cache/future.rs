@@ -124,6 +124,8 @@ where
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let mut this = self.project();
+        // Where something is not there that should be, this is polled after its end: nothing comes any more, as of a
+        // fused future.
         if let Some(before) = this.before {
             let (future, watch) = ready!(before.poll(cx, this.call))?;
             (*this.watch, *this.before) = (watch, None);

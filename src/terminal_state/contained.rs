@@ -100,6 +100,7 @@ fn empty<T>(mut slot: Pin<&mut Slot<T>>, panicked: Option<Panicked>) {
 fn caught<T, R>(mut slot: Pin<&mut Slot<T>>, poll: impl FnOnce(Pin<&mut T>) -> Poll<R>) -> Poll<R> {
     let polled = match slot.as_mut().project() {
         SlotProj::Caught { inner } => contain(|| poll(inner)),
+        // Polled after its panic: nothing comes any more, as of a fused future.
         _ => return Poll::Pending,
     };
     polled.unwrap_or_else(|panicked| {

@@ -103,6 +103,8 @@ where
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let mut this = self.project();
+        // Where something is not there that should be, this is polled after its end: nothing comes any more, as of a
+        // fused future.
         loop {
             let next = match this.state.as_mut().project() {
                 StateProj::Failed { error } => match error.take() {
