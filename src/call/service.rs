@@ -227,10 +227,10 @@ where
                     State::Readying { readying: Some(Box::new(Readying { service, request, observer })) }
                 }
                 StateProj::Readying { readying } => {
-                    let Some(waiting) = readying else {
+                    let Some(unsent) = readying else {
                         return Poll::Pending;
                     };
-                    let ready = ready!(waiting.service.poll_ready(cx));
+                    let ready = ready!(unsent.service.poll_ready(cx));
                     // Taken before it fails: a call that failed was not abandoned.
                     let Some(readying) = readying.take() else {
                         return Poll::Pending;

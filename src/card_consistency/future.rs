@@ -189,13 +189,13 @@ where
     where
         O: Observe,
     {
-        if let (Some(call), Some((config, extensions))) = (call, self.held_up()) {
+        if let (Some(call), Some((config, extensions))) = (call, self.unsent()) {
             config.tell_abandoned(call, extensions);
         }
     }
 
     /// What a call holds that was not sent yet.
-    fn held_up(&self) -> Option<(&Config<R, O>, &Extensions)> {
+    fn unsent(&self) -> Option<(&Config<R, O>, &Extensions)> {
         match self {
             Self::Waiting { waiting: Some(waiting), .. } => Some((&waiting.config, waiting.request.extensions())),
             Self::Readying { readying: Some(readying) } => Some((&readying.config, readying.request.extensions())),

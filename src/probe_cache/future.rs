@@ -175,13 +175,13 @@ impl<S, B, O> Before<S, B, O> {
     where
         O: Observe,
     {
-        if let (Some(call), Some((config, extensions))) = (call, self.held_up()) {
+        if let (Some(call), Some((config, extensions))) = (call, self.unsent()) {
             config.tell_abandoned(call, extensions);
         }
     }
 
     /// What a call holds that was not sent yet.
-    fn held_up(&self) -> Option<(&Config<O>, &Extensions)> {
+    fn unsent(&self) -> Option<(&Config<O>, &Extensions)> {
         match self {
             Self::Waiting { waiting: Some(waiting), .. } => Some((&waiting.config, waiting.request.extensions())),
             Self::Readying { readying } => Some((&readying.config, readying.request.as_ref()?.extensions())),

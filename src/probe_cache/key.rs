@@ -169,22 +169,22 @@ impl EndpointKey {
 impl Hash for EndpointKey {
     fn hash<H: Hasher>(&self, state: &mut H) {
         let headers = self.headers.iter().map(|(index, value)| (*index, value));
-        endpoint(state, (&self.host, self.port, self.dialect), (&self.path, &self.tenant), headers);
+        hash_endpoint(state, (&self.host, self.port, self.dialect), (&self.path, &self.tenant), headers);
     }
 }
 
 impl Hash for PlaceKey {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.endpoint.hash(state);
-        wish(state, &self.skill, &self.region);
+        hash_wish(state, &self.skill, &self.region);
     }
 }
 
 impl Hash for PlaceRef<'_> {
     fn hash<H: Hasher>(&self, state: &mut H) {
         let call = &self.call;
-        endpoint(state, (self.host, self.port, call.dialect), (call.path, call.tenant), call.values());
-        wish(state, call.skill, call.region);
+        hash_endpoint(state, (self.host, self.port, call.dialect), (call.path, call.tenant), call.values());
+        hash_wish(state, call.skill, call.region);
     }
 }
 
@@ -198,7 +198,7 @@ impl Equivalent<PlaceKey> for PlaceRef<'_> {
 }
 
 /// The scheme is left to the comparison: the port nearly always tells.
-fn endpoint<'a, H: Hasher>(
+fn hash_endpoint<'a, H: Hasher>(
     state: &mut H,
     (host, port, dialect): (&str, u16, u32),
     (path, tenant): (&str, &str),
@@ -216,7 +216,7 @@ fn endpoint<'a, H: Hasher>(
     }
 }
 
-fn wish<H: Hasher>(state: &mut H, skill: &str, region: &str) {
+fn hash_wish<H: Hasher>(state: &mut H, skill: &str, region: &str) {
     if !skill.is_empty() {
         words::hash(skill.as_bytes(), state);
         words::hash(region.as_bytes(), state);

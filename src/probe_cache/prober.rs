@@ -23,7 +23,7 @@ use crate::{
     call::Call,
     card_consistency::CardStore,
     client::Client,
-    clock::Clock,
+    clock::{Clock, Millis},
     error::{BoxError, CallError, lost},
     flights::{Flights, Joined, Landing, Lost, join},
     turns::Turns,
@@ -125,7 +125,7 @@ impl Prober {
         self.availability.count_probe();
         let sent = if self.sends_message { self.send_message(probe).await } else { self.send_question(probe).await };
         let Sent { verdict, card_is_stale, task } = sent;
-        endpoint.note(&verdict, probe, self.chance(), self.now());
+        endpoint.note(&verdict, probe, chance(), self.now());
         self.tell_card(probe, &verdict);
         if card_is_stale || matches!(verdict, Verdict::Disproved(_)) {
             self.distrust_card(probe);
@@ -189,15 +189,15 @@ impl Prober {
         }
     }
 
-    fn now(&self) -> u64 {
+    fn now(&self) -> Millis {
         self.clock.millis(Instant::now())
     }
+}
 
-    /// Between 0 and 1.
-    fn chance(&self) -> f64 {
-        let bits = RandomState::new().build_hasher().finish() >> 11;
-        bits as f64 / (1_u64 << 53) as f64
-    }
+/// Between 0 and 1.
+fn chance() -> f64 {
+    let bits = RandomState::new().build_hasher().finish() >> 11;
+    bits as f64 / (1_u64 << 53) as f64
 }
 
 /// What a probe came to.

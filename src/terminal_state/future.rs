@@ -53,8 +53,8 @@ pin_project! {
     where
         O: Observe,
     {
-        /// Over before it began.
-        Failed { error: Option<CallError> },
+        /// Over: what is left to give is an error, or nothing.
+        Over { error: Option<CallError> },
         /// Waiting for the head.
         Head { #[pin] future: Contained<F> },
         /// Reading an answer that is judged as a whole.
@@ -76,7 +76,7 @@ where
     }
 
     pub(super) fn failed(error: CallError) -> Self {
-        Self { state: State::Failed { error: Some(error) }, flight: None }
+        Self { state: State::Over { error: Some(error) }, flight: None }
     }
 }
 
@@ -107,7 +107,7 @@ where
         // fused future.
         loop {
             let next = match this.state.as_mut().project() {
-                StateProj::Failed { error } => match error.take() {
+                StateProj::Over { error } => match error.take() {
                     Some(error) => Next::Done(Err(error)),
                     None => return Poll::Pending,
                 },
@@ -162,7 +162,7 @@ where
                     let Some(timed) = this.flight.as_mut() else { return Poll::Pending };
                     match ready!(whole::poll(body, cx, timed.as_mut())) {
                         Ok(()) => {
-                            this.state.set(State::Failed { error: None });
+                            this.state.set(State::Over { error: None });
                             let Some((head, mut timed)) = leave(this.flight) else { return Poll::Pending };
                             let body = TerminalStateBody::replay(timed.as_mut().flight().answer.take_body());
                             // Written where it goes, before the flight ends.
@@ -189,7 +189,7 @@ where
                 Next::State(next) => this.state.set(next),
                 Next::Done(output) => {
                     // What is left of the exchange goes now, not when the caller lets go of a finished future.
-                    this.state.set(State::Failed { error: None });
+                    this.state.set(State::Over { error: None });
                     *this.flight = None;
                     return Poll::Ready(output);
                 }
@@ -324,13 +324,12 @@ where
         GrpcPlan::Broken(class, what) => Some((class, what)),
         GrpcPlan::Refused => None,
     };
-    let refusal = || {
-        let kept = Kept { headers: &head.headers, trailers: None, body: Bytes::new(), truncated: !body.is_empty };
-        kept.refusal(flight)
-    };
     let error = match broken {
         Some((class, what)) => Some(broken_by_head(head, class, what, flight)),
-        None => refusal(),
+        None => {
+            let kept = Kept { headers: &head.headers, trailers: None, body: Bytes::new(), truncated: !body.is_empty };
+            kept.refusal(flight)
+        }
     };
     match error {
         Some(error) => Start::Failed(error),
@@ -406,7 +405,7 @@ where
 {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let state = match self.state {
-            State::Failed { .. } => "failed",
+            State::Over { .. } => "over",
             State::Head { .. } => "head",
             State::Whole { .. } => "whole",
             State::First { .. } => "first event",

@@ -278,8 +278,8 @@ impl Inner {
 
 /// What was verified of the connection that a card came over, and of the one by which it is said to be the same still.
 fn common(card: Option<&VerifiedTransport>, renewal: Option<VerifiedTransport>) -> Option<VerifiedTransport> {
-    let host = renewal?;
-    card.filter(|card| card.host().eq_ignore_ascii_case(host.host())).cloned()
+    let renewal = renewal?;
+    card.filter(|card| card.host().eq_ignore_ascii_case(renewal.host())).cloned()
 }
 
 struct Read {
