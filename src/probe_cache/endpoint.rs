@@ -284,10 +284,9 @@ mod tests {
         Arc::new(Probe::of(&call, &Method::POST, &uri, &HeaderMap::new(), &[], credential).unwrap())
     }
 
-    /// A page, as it is shown to this caller.
-    fn page(credential: u64) -> Verdict {
-        let mut failure = Failure::new(OutcomeKind::Refused, Class::EndpointNotFound, "", Call::new(), Duration::ZERO);
-        failure.never_sent = false;
+    /// A 404, as this caller got it.
+    fn not_found(credential: u64) -> Verdict {
+        let failure = Failure::new(OutcomeKind::Refused, Class::EndpointNotFound, "", Call::new(), Duration::ZERO);
         verdict::of_task_probe(Err(&CallError::new(failure)), credential)
     }
 
@@ -330,7 +329,7 @@ mod tests {
     /// Also after what was known of it was taken back; a call that looked before that renews nothing.
     #[test]
     fn a_success_renews_trust_that_was_given_again() {
-        let again = endpoint([(1, Verdict::Proved, 0), (1, page(1), 10_000), (1, Verdict::Proved, 20_000)]);
+        let again = endpoint([(1, Verdict::Proved, 0), (1, not_found(1), 10_000), (1, Verdict::Proved, 20_000)]);
         let before = Endpoint::new(TERMS).look().generation();
         again.succeed(before, 100_000);
         assert_eq!(again.look().until(), 320_000);
@@ -350,7 +349,7 @@ mod tests {
 
     #[test]
     fn it_is_distrusted_for_as_long_as_that_holds() {
-        let distrusted = endpoint([(1, page(1), 0)]);
+        let distrusted = endpoint([(1, not_found(1), 0)]);
         let lasts = Duration::from_millis(1);
         assert_eq!(distrusted.state(4_999), EndpointState::Distrusted { lasts });
         assert_eq!(distrusted.state(5_000), EndpointState::Unknown);
@@ -359,7 +358,7 @@ mod tests {
     /// What one caller is shown is that one's: each of the next few may ask once, and no more of them.
     #[test]
     fn second_opinions_are_few_and_one_for_each_caller() {
-        let asked = endpoint([(0, page(0), 0)]);
+        let asked = endpoint([(0, not_found(0), 0)]);
         assert_eq!((word(&asked, 0, 1), word(&asked, 1, 1)), ("refuse", "probe"));
         for credential in 1..8 {
             assert_eq!(word(&asked, credential, 1), "probe");
@@ -371,16 +370,16 @@ mod tests {
         assert_eq!(word(&asked, 0, 1), "refuse");
         // When it is time again, all of it begins anew.
         let later = 1_000_000;
-        asked.note(&page(0), &by(0), 0.0, later);
+        asked.note(&not_found(0), &by(0), 0.0, later);
         assert_eq!((word(&asked, 1, later), word(&asked, 0, later)), ("probe", "refuse"));
     }
 
     /// Of what was held against a caller, its own newer probe is the end; others' are not.
     #[test]
     fn a_newer_probe_of_ones_own_counts() {
-        let own = endpoint([(1, page(1), 0), (1, UNKNOWN, 5_000)]);
+        let own = endpoint([(1, not_found(1), 0), (1, UNKNOWN, 5_000)]);
         assert_eq!(word(&own, 1, 5_001), "go");
-        let anothers = endpoint([(1, page(1), 0), (2, UNKNOWN, 1)]);
+        let anothers = endpoint([(1, not_found(1), 0), (2, UNKNOWN, 1)]);
         assert_eq!(word(&anothers, 1, 2), "refuse");
     }
 }

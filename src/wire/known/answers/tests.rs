@@ -194,6 +194,7 @@ fn a_context_that_is_not_the_results_is_not_told() {
         for context in ["", "c"] {
             let other = document.replace(r#""contextId":"""#, &format!(r#""contextId":"{context}""#));
             known(&mut answers, SEND, &other, &number(1));
+            assert_eq!(judged(SEND, &other, &number(1)).1.context_id.as_str(), "", "{other}");
         }
     }
 }
