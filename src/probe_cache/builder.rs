@@ -19,7 +19,7 @@ use crate::{
     clock::span,
     error::BoxError,
     flights::Flights,
-    limits::Limits,
+    limits::{CENTURY, Limits},
     outcome::Observe,
     terminal_state::TerminalStateLayer,
     turns::Turns,
@@ -27,9 +27,6 @@ use crate::{
 
 /// How much of a probe's answer is read at most, in bytes.
 const MAX_ANSWER: usize = 256 << 10;
-
-/// A century is no bound.
-const LONGEST: Duration = Duration::from_secs(100 * 365 * 86_400);
 
 type Connect = Box<dyn FnOnce(&TerminalStateLayer) -> Box<dyn Client> + Send>;
 
@@ -314,7 +311,7 @@ impl<O> ProbeCacheBuilder<O> {
             if duration < least {
                 return Err(ProbeCacheError::new(setting, format!("is below 1 ms: {why}; {cure}")));
             }
-            if duration > LONGEST {
+            if duration > CENTURY {
                 return Err(ProbeCacheError::new(setting, "is longer than a century, which is no bound"));
             }
         }

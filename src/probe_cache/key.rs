@@ -81,8 +81,7 @@ impl<'a> CallRef<'a> {
     pub(super) fn place(self) -> Option<PlaceRef<'a>> {
         let scheme = self.uri.scheme_str()?;
         let (host, port) = words::host_and_port(self.uri.authority().map(Authority::as_str)?);
-        // Of the two schemes there are, by their length.
-        let port = port.unwrap_or(if scheme.len() == "http".len() { 80 } else { 443 });
+        let port = port.unwrap_or(default_port(scheme));
         Some(PlaceRef { call: self, scheme, host, port })
     }
 
@@ -133,6 +132,12 @@ impl<'a> PlaceRef<'a> {
     }
 }
 
+/// Of the two schemes there are, by their length.
+#[inline]
+fn default_port(scheme: &str) -> u16 {
+    if scheme.len() == "http".len() { 80 } else { 443 }
+}
+
 /// Binding and version, told apart from none.
 #[inline]
 fn dialect(binding: Option<Binding>, version: Option<ProtocolVersion>) -> u32 {
@@ -153,7 +158,7 @@ impl EndpointKey {
         let (host, port) = words::host_and_port(uri.authority().map_or("", Authority::as_str));
         self.scheme.eq_ignore_ascii_case(scheme)
             && self.host.eq_ignore_ascii_case(host)
-            && self.port == port.unwrap_or(if scheme.len() == "http".len() { 80 } else { 443 })
+            && self.port == port.unwrap_or(default_port(scheme))
     }
 
     /// For people to read, and so without what may be secret in it.

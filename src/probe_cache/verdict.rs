@@ -8,7 +8,7 @@ use crate::{
     call::{Binding, Call},
     error::{CallError, Failure},
     outcome::{Class, OutcomeKind},
-    wire::{A2aError, ErrorForm, text::escape},
+    wire::{A2aError, ErrorForm, MediaType, text::escape},
 };
 
 /// What a probe came to.
@@ -125,10 +125,7 @@ fn disproves(error: &CallError) -> bool {
 }
 
 fn is_page(error: &CallError) -> bool {
-    media_type(error).is_some_and(|media| {
-        let essence = media.split(';').next().unwrap_or_default().trim();
-        essence.eq_ignore_ascii_case("text/html") || essence.eq_ignore_ascii_case("application/xhtml+xml")
-    })
+    MediaType::of(media_type(error).map(str::as_bytes)) == MediaType::Html
 }
 
 fn media_type(error: &CallError) -> Option<&str> {

@@ -380,12 +380,7 @@ where
 {
     let streaming = flight.call.is_streaming();
     let is_grpc = flight.call.binding() == Some(Binding::Grpc);
-    let media = match flight.call.binding() {
-        Some(Binding::Grpc) => "application/grpc",
-        _ if streaming => "text/event-stream",
-        Some(Binding::HttpJson) => "application/a2a+json",
-        _ => "application/json",
-    };
+    let media = flight.call.shape().media_type().unwrap_or("application/json");
     let body = flight
         .origin()
         .map(|origin| if streaming { origin.event(&rescued) } else { origin.body(&rescued) })

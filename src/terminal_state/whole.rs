@@ -358,32 +358,27 @@ where
 
     #[cold]
     fn broke_off(&mut self, error: BoxError) -> Judged {
-        if self.status_decides() {
-            self.flight.answer.truncated = true;
-            return self.refusal(Tolerated::default());
-        }
-        self.flight.note_what_came();
-        Err(self.flight.cut(error))
+        self.cut_short(|flight| flight.cut(error))
     }
 
     #[cold]
     fn panicked(&mut self, panicked: Panicked) -> Judged {
-        if self.status_decides() {
-            self.flight.answer.truncated = true;
-            return self.refusal(Tolerated::default());
-        }
-        self.flight.note_what_came();
-        Err(self.flight.panicked(panicked))
+        self.cut_short(|flight| flight.panicked(panicked))
     }
 
     #[cold]
     fn bound_reached(&mut self, due: Due) -> Judged {
+        self.cut_short(|flight| flight.timeout(due))
+    }
+
+    /// The body did not come to its end: that is the error, unless it makes no difference.
+    fn cut_short(&mut self, error: impl FnOnce(&Flight<O>) -> CallError) -> Judged {
         if self.status_decides() {
             self.flight.answer.truncated = true;
             return self.refusal(Tolerated::default());
         }
         self.flight.note_what_came();
-        Err(self.flight.timeout(due))
+        Err(error(self.flight))
     }
 
     /// Whether the head said it all, whatever becomes of the body.

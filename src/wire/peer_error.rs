@@ -228,7 +228,7 @@ impl PeerError {
 }
 
 /// The codes that JSON-RPC keeps for itself and for servers (JSON-RPC 2.0 §5.1).
-fn is_json_rpc_code(code: i64) -> bool {
+pub(super) fn is_json_rpc_code(code: i64) -> bool {
     (-32768..=-32000).contains(&code)
 }
 

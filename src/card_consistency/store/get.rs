@@ -262,20 +262,15 @@ impl Inner {
             let within = |scope: Scope| {
                 if scope.is_narrow() { scope.and(standing.scope) } else { scope }
             };
-            let failure = match result {
-                Ok(Got::New { parts, keep }) => {
-                    let card = self.hold(*parts);
-                    match shelf {
-                        Some(shelf) if keep => {
-                            shelf.put_within(&at, within(learned.scope), Slot::Card(Arc::clone(&card)), challenge);
-                        }
-                        Some(shelf) => shelf.drop_within(&at, standing.scope),
-                        None => {}
-                    }
-                    return Ok(card);
-                }
-                Ok(Got::Renewed { card, headers, lease, keep }) => {
+            let got = result.map(|got| match got {
+                Got::New { parts, keep } => (self.hold(*parts), keep),
+                Got::Renewed { card, headers, lease, keep } => {
                     card.renew(headers, lease);
+                    (card, keep)
+                }
+            });
+            let failure = match got {
+                Ok((card, keep)) => {
                     match shelf {
                         Some(shelf) if keep => {
                             shelf.put_within(&at, within(learned.scope), Slot::Card(Arc::clone(&card)), challenge);

@@ -18,6 +18,7 @@ pub(super) use self::{
 use super::{Envelope, Expected, Facts, Payload, Wrapping};
 use crate::wire::id::AnswerId;
 use crate::wire::json::Slot;
+use crate::wire::peer_error::is_json_rpc_code;
 use crate::wire::template::Value;
 
 /// What stands in one answer.
@@ -60,8 +61,7 @@ impl Reader {
 
     /// `{code, message}` where an envelope or a result is due. In JSON-RPC the code must be one of its own (§5.1).
     pub(super) fn is_code_and_message(&self, json_rpc: bool) -> bool {
-        let known = |code| !json_rpc || (-32768..=-32000).contains(&code);
-        self.notes.text && self.notes.code.is_some_and(known)
+        self.notes.text && self.notes.code.is_some_and(|code| !json_rpc || is_json_rpc_code(code))
     }
 
     /// Words, and nothing but words, where some object was due: `{"message": …}`, `{"detail": …}`. In an envelope they

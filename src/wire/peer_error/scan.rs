@@ -1,6 +1,6 @@
 //! Reads what decides of an error without building a tree: of one that was cut or is too large.
 
-use super::{ErrorForm, MESSAGE_MAX, PeerError, WORD_MAX, bounded, is_json_rpc_code, whole};
+use super::{ErrorForm, MESSAGE_MAX, PeerError, WORD_MAX, bounded, integer_of, is_json_rpc_code};
 use crate::wire::json::{JsonKind, JsonScanner, JsonVisitor, Scope, Slot};
 
 const BODY: Scope = Scope(1);
@@ -75,10 +75,7 @@ impl JsonVisitor for Seen {
     }
 
     fn scalar(&mut self, slot: Slot, kind: JsonKind, text: &[u8], _: bool) {
-        let number = || {
-            let text = std::str::from_utf8(text).ok()?;
-            text.parse().ok().or_else(|| whole(text.parse().ok()?))
-        };
+        let number = || integer_of(std::str::from_utf8(text).ok()?);
         let words = |max| (kind == JsonKind::String).then(|| bounded(whole_characters(text), max));
         match slot {
             JSONRPC => self.jsonrpc = true,
