@@ -2,9 +2,7 @@
 
 use std::io::ErrorKind;
 
-use a2a_guard::{
-    Binding, CallError, Class, LimitOverrides, Limits, Operation, OutcomeKind, ProtocolVersion, TerminalStateLayer,
-};
+use a2a_guard::{Binding, CallError, Class, LimitOverrides, Limits, Operation, OutcomeKind, TerminalStateLayer};
 use bytes::Bytes;
 use http::Request;
 use http_body_util::Full;
@@ -298,13 +296,7 @@ async fn debug_is_the_same_line_and_kinds_say_what_they_are() {
 /// As in a table.
 #[test]
 fn words_take_the_width_that_is_asked_for() {
-    let columns = format!(
-        "{:<9}|{:>6}|{:<9}|{:<9}|{:<5}|",
-        OutcomeKind::Broken,
-        Class::Idle,
-        Operation::GetTask,
-        Binding::Grpc,
-        ProtocolVersion::V1_0
-    );
-    assert_eq!(columns, "broken   |  idle|GetTask  |GRPC     |1.0  |");
+    let columns =
+        format!("{:<9}|{:>6}|{:<9}|{:<9}|", OutcomeKind::Broken, Class::Idle, Operation::GetTask, Binding::Grpc);
+    assert_eq!(columns, "broken   |  idle|GetTask  |GRPC     |");
 }

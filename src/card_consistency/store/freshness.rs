@@ -244,15 +244,4 @@ mod tests {
         assert_eq!(telling.get(VARY).unwrap(), "accept");
         assert!(!telling.contains_key("etag"));
     }
-
-    #[test]
-    fn retry_after_in_seconds_or_as_a_date() {
-        let of = |pairs: &[(&str, &str)]| retry_after(&headers(pairs), NOW).map(|after| after.as_secs());
-        assert_eq!(of(&[("retry-after", " 7 ")]), Some(7));
-        assert_eq!(of(&[("retry-after", "Thu, 01 Jan 1970 00:01:00 GMT")]), Some(60));
-        let date = ("date", "Thu, 01 Jan 1970 00:00:50 GMT");
-        assert_eq!(of(&[("retry-after", "Thu, 01 Jan 1970 00:01:00 GMT"), date]), Some(10));
-        assert_eq!(of(&[("retry-after", "soon")]), None);
-        assert_eq!(of(&[]), None);
-    }
 }
