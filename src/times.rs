@@ -39,9 +39,10 @@ pub(crate) fn seconds(value: &[u8]) -> Option<u64> {
 mod tests {
     use super::*;
 
+    /// As it is said to somebody for whom time has just begun.
     fn said(pairs: &[(&'static str, &'static str)]) -> Option<Duration> {
         let headers = pairs.iter().map(|&(name, value)| (name.parse().unwrap(), value.parse().unwrap())).collect();
-        retry_after(&headers, SystemTime::now())
+        retry_after(&headers, SystemTime::UNIX_EPOCH)
     }
 
     #[test]
@@ -53,6 +54,15 @@ mod tests {
         for none in ["soon", "", "+7", "-1", "1.5"] {
             assert_eq!(said(&[("retry-after", none)]), None, "{none}");
         }
+    }
+
+    #[test]
+    fn a_date_counts_from_the_answers_own_and_without_it_from_now() {
+        let until = ("retry-after", "Thu, 01 Jan 1970 00:01:00 GMT");
+        assert_eq!(said(&[until]), Some(Duration::from_secs(60)));
+        let date = ("date", "Thu, 01 Jan 1970 00:00:50 GMT");
+        assert_eq!(said(&[until, date]), Some(Duration::from_secs(10)));
+        assert_eq!(said(&[]), None);
     }
 
     #[test]
