@@ -22,7 +22,7 @@ use hyper_util::{
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
 use tower::{BoxError, Service, ServiceBuilder, ServiceExt, service_fn};
 
-use crate::mock::Dialect::V1;
+use crate::mock::{Dialect::V1, ms};
 
 /// A connection in memory.
 struct Pipe {
@@ -100,6 +100,13 @@ where
 
 fn word(error: &CallError) -> String {
     format!("{}/{}", error.outcome(), error.class())
+}
+
+/// A timer around the connector says no more than that there was no connection.
+#[tokio::test(start_paused = true)]
+async fn a_connection_that_is_not_made_in_time_is_none() {
+    let error = failed_over(|| async { Ok(tokio::time::timeout(ms(10), std::future::pending()).await?) }).await;
+    assert_eq!((word(&error).as_str(), error.retry()), ("transport/connect", Retry::Safe), "{error}");
 }
 
 #[tokio::test(start_paused = true)]
