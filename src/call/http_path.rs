@@ -4,7 +4,7 @@
 use http::Method;
 use percent_encoding::{NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
-use super::Operation;
+use super::{Operation, ProtocolVersion, naming::tenant_in};
 
 /// What the end of a path tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,18 +84,23 @@ pub(crate) fn operation_prefix<'a>(method: &Method, path: &'a str) -> Option<&'a
     name(method, path).map(|named| named.prefix)
 }
 
-/// Whether a request says by its path or its query for which tenant it is. Of several that were named, which are
-/// nobody's together, the path's stands first.
-pub(crate) fn names_tenant(prefix: &str, query: Option<&str>, tenant: &str) -> bool {
-    let in_query = |query: &str| {
-        query.split('&').filter_map(|pair| pair.split_once('=')).any(|(key, _)| percent_decode_str(key).eq(*b"tenant"))
-    };
-    let in_path = |segment: &str| {
-        let segment = percent_decode_str(segment).decode_utf8_lossy();
-        let rest = tenant.strip_prefix(&*segment).filter(|_| !segment.is_empty());
+/// The tenant of a call, if neither its path nor its query say it: then it stood in the body, as it may since 1.0.
+pub(crate) fn tenant_of_body<'a>(
+    tenant: Option<&'a str>,
+    version: ProtocolVersion,
+    prefix: &str,
+    query: Option<&str>,
+) -> Option<&'a str> {
+    let is_elsewhere = |tenant| is_in_path(prefix, tenant) || query.and_then(tenant_in).is_some();
+    tenant.filter(|tenant| version >= ProtocolVersion::V1_0 && !is_elsewhere(tenant))
+}
+
+/// Of several that were named, which are nobody's together, the path's stands first.
+fn is_in_path(prefix: &str, tenant: &str) -> bool {
+    prefix.split('/').filter(|segment| !segment.is_empty()).any(|segment| {
+        let rest = tenant.strip_prefix(&*percent_decode_str(segment).decode_utf8_lossy());
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(','))
-    };
-    prefix.split('/').any(in_path) || query.is_some_and(in_query)
+    })
 }
 
 /// A path with its query, and a tenant in that.
@@ -172,19 +177,22 @@ mod tests {
     }
 
     #[test]
-    fn a_tenant_is_named_by_path_or_query() {
-        for (prefix, query, named) in [
-            ("/acme", None, true),
-            ("/base/a%63me", None, true),
-            ("", Some("x=1&tenant=acme"), true),
-            ("", Some("ten%61nt=other"), true),
-            ("", None, false),
-            ("/acmes", Some("tenants=acme"), false),
-            ("/base", Some("x=acme"), false),
+    fn a_tenant_that_neither_path_nor_query_name_stood_in_the_body() {
+        let of = |tenant, prefix, query| tenant_of_body(Some(tenant), ProtocolVersion::V1_0, prefix, query);
+        for (prefix, query, in_body) in [
+            ("/acme", None, false),
+            ("/base/a%63me", None, false),
+            ("", Some("x=1&tenant=acme"), false),
+            ("", Some("ten%61nt=other"), false),
+            ("", None, true),
+            ("", Some("tenant="), true),
+            ("/acmes", Some("tenants=acme"), true),
+            ("/base", Some("x=acme"), true),
         ] {
-            assert_eq!(names_tenant(prefix, query, "acme"), named, "{prefix} {query:?}");
+            assert_eq!(of("acme", prefix, query), in_body.then_some("acme"), "{prefix} {query:?}");
         }
-        assert!(names_tenant("/acme", None, "acme,evil") && !names_tenant("/ac", None, "acme,evil"));
+        assert!(of("acme,evil", "/acme", None).is_none() && of("acme,evil", "/ac", None).is_some());
+        assert!(tenant_of_body(Some("acme"), ProtocolVersion::V0_3, "", None).is_none());
     }
 
     #[test]

@@ -57,7 +57,7 @@ pub(crate) use self::{
         dialect_at as grpc_dialect_at, dialect_of as grpc_dialect_of, layout_of as grpc_layout_of,
         path_beside as grpc_path_beside, split as split_grpc_path,
     },
-    http_path::{names_tenant, operation_prefix, with_query},
+    http_path::{operation_prefix, tenant_of_body, with_query},
     json_rpc_method::method_of,
     naming::{from_head, grpc_timeout},
     order::{Order, Rank, come_past},

@@ -250,7 +250,7 @@ fn together(before: Option<&str>, tenant: &str) -> String {
 }
 
 /// The tenant that a query names: agents take parameters of the request that stand in no other place from there.
-fn tenant_in(query: &str) -> Option<String> {
+pub(super) fn tenant_in(query: &str) -> Option<String> {
     let decoded = |text: &str| percent_decode_str(&text.replace('+', " ")).decode_utf8_lossy().into_owned();
     let mut tenant: Option<String> = None;
     for (key, value) in query.split('&').filter_map(|pair| pair.split_once('=')) {

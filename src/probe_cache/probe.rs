@@ -132,10 +132,9 @@ impl Probe {
         self.tenant.as_deref()
     }
 
-    /// The tenant of a call over HTTP+JSON, if neither path nor query say it: then the call had it in its body.
+    /// The tenant of a call over HTTP+JSON that had it in its body.
     fn tenant_of_body(&self) -> Option<&str> {
-        let is_elsewhere = |tenant: &str| call::names_tenant(&self.prefix, self.uri.query(), tenant);
-        self.tenant().filter(|tenant| self.version >= ProtocolVersion::V1_0 && !is_elsewhere(tenant))
+        call::tenant_of_body(self.tenant(), self.version, &self.prefix, self.uri.query())
     }
 
     /// The task in the answer to a message, if it goes on.

@@ -216,11 +216,10 @@ impl Origin {
         Some(request)
     }
 
-    /// The tenant of a call over HTTP+JSON, if neither path nor query say it: then the call had it in its body.
+    /// The tenant of a call over HTTP+JSON that had it in its body.
     fn tenant_of_body(&self) -> Option<&str> {
         let prefix = call::operation_prefix(&self.method, self.uri.path()).unwrap_or_default();
-        let is_elsewhere = |tenant: &str| call::names_tenant(prefix, self.uri.query(), tenant);
-        self.call.tenant().filter(|tenant| self.version() >= ProtocolVersion::V1_0 && !is_elsewhere(tenant))
+        call::tenant_of_body(self.call.tenant(), self.version(), prefix, self.uri.query())
     }
 
     fn uri_with(&self, path: PathAndQuery) -> Option<Uri> {

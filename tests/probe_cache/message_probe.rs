@@ -99,6 +99,27 @@ async fn a_task_that_comes_of_it_is_canceled() {
     assert_eq!(ours(&agent)[1].what(), "POST /tasks/task-1:cancel");
 }
 
+/// A tenant that the call had in its body stands there again: in the message, and where its task is canceled.
+#[tokio::test(start_paused = true)]
+async fn it_is_for_the_tenant_of_the_call() {
+    let agent = answering(|asked| match asked.uri.path().ends_with(":cancel") {
+        true => Answer::json(Rest.bare_task("CANCELED")),
+        false => Answer::json(Rest.task("SUBMITTED")),
+    });
+    let layer = builder(&agent).message_probe().build().unwrap();
+    for (path, tenant) in [("/message:send", json!("acme")), ("/acme/message:send", json!(null))] {
+        let before = ours(&agent).len();
+        let request = Rest.request("POST", path, r#"{"tenant":"acme","message":{}}"#.into());
+        assert_eq!(call(&mut guard(&layer, &agent), request).await.word(), "success/success");
+        tokio::time::sleep(s(1)).await;
+        let asked = ours(&agent).split_off(before);
+        assert_eq!(
+            asked.iter().map(|asked| asked.json()["tenant"].clone()).collect::<Vec<_>>(),
+            [tenant.clone(), tenant]
+        );
+    }
+}
+
 /// Nobody waits for the cleaning up.
 #[tokio::test(start_paused = true)]
 async fn a_cancel_that_hangs_delays_no_call() {
