@@ -114,8 +114,8 @@ impl<O> CallLayer<O> {
     }
 
     /// The total of calls, as `TerminalStateLayer` below has it: reading a request takes no longer than that. A
-    /// [`LimitOverrides`](crate::LimitOverrides) in the request's extensions counts without it. Default: none, so only
-    /// `read_timeout` holds.
+    /// total that [`LimitOverrides`](crate::LimitOverrides) in the request's extensions set counts in its place. Default:
+    /// none, so only `read_timeout` holds.
     #[must_use]
     pub fn total(self, total: Duration) -> Self {
         self.set(|config| config.total = Some(total))
@@ -138,7 +138,8 @@ impl<O> CallLayer<O> {
         self.set(|config| config.skill_metadata = Some(key.into()))
     }
 
-    /// Takes the region from this key of the request's `metadata`, or of its message's. Default: none.
+    /// Takes the region from this key of the request's `metadata`, or of its message's. A key is found up to a length of
+    /// 128 bytes over JSON, and of 1 KiB over gRPC. Default: none.
     #[must_use]
     pub fn region_metadata(self, key: impl Into<Box<str>>) -> Self {
         self.set(|config| config.region_metadata = Some(key.into()))

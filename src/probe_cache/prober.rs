@@ -86,7 +86,7 @@ impl Prober {
         // So many probes at once, and no more. Whoever waits here has not begun one.
         let Some(turn) = self.turns.take(question.probe.uri()).await else { return Err(Lost::Cancelled) };
         let waiting = match join(&self.flights, question.key.clone()) {
-            // Another one began it while both waited for a turn: that one is for whoever has a probe to send.
+            // Another one began it while both waited for a turn: the turn is for whoever has a probe to send.
             Joined::Later(waiting) => {
                 drop(turn);
                 waiting

@@ -28,7 +28,7 @@ const MAX_ANSWER: usize = 8 << 20;
 ///
 /// ```
 /// # use std::convert::Infallible;
-/// # use bytes::{Bytes, BytesMut};
+/// # use bytes::Bytes;
 /// # use http_body_util::Full;
 /// # let client = tower::service_fn(|_: http::Request<Full<Bytes>>| async {
 /// #     Ok::<_, Infallible>(http::Response::new(Full::<Bytes>::default()))
